@@ -1,1 +1,1 @@
-"""Speed and memory as ratios measured in one run, `make bench`; quality in `benchmarks.quality`. Not in the wheel."""
+"""Benchmarks of speed and memory (`make bench`) and of quality (`benchmarks.quality`); not part of the wheel."""

@@ -1,4 +1,4 @@
-"""Run the benchmarks and print one table of ratios, beside the stored one (docs/benchmarks/bench.csv)."""
+"""Run the benchmarks and print a table of the ratios and their stored values (docs/benchmarks/bench.csv)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,16 @@ BENCHMARKS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"any of {list(BENCHMARKS)}")
-    parser.add_argument("--save", action="store_true", help="store the values, to compare later runs with")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        default=list(BENCHMARKS),
+        help=f"benchmarks to run, out of {list(BENCHMARKS)}; by default all",
+    )
+    parser.add_argument("--save", action="store_true", help="store the values, for comparison with later runs")
     options = parser.parse_args()
     console = Console(width=180)
-    table = Table("benchmark", "was", "is", "limit", "met", "peak GB", "how")
+    table = Table("benchmark", "stored", "measured", "limit", "met", "peak GB", "how")
     was, rows, missed, worse = stored.read(), [], 0, 0
     for name in options.names:
         for row in BENCHMARKS[name]():
@@ -43,7 +48,7 @@ def main() -> None:
     if options.save:
         stored.save(rows)
     if missed or worse:
-        sys.exit(f"{missed} limit(s) exceeded, {worse} ratio(s) more than a quarter worse than stored")
+        sys.exit(f"{missed} limit(s) not met; {worse} ratio(s) more than a quarter worse than the stored value")
 
 
 if __name__ == "__main__":

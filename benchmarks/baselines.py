@@ -1,4 +1,4 @@
-"""Baselines on Cora against scikit-feature (the package skfeature-chappers) and hotspotsc: time and peak memory."""
+"""Time and peak memory of baselines on Cora, relative to scikit-feature (skfeature-chappers) and hotspotsc."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run() -> Iterator[Measurement]:
         ("Laplacian score", laplacian_ours, laplacian_theirs, 50, "scikit-feature", "the same affinity"),
         ("SPEC, all pairs", spec_ours, spec_theirs, 15, "scikit-feature", "the same affinity"),
         ("NDFS, an iteration", ndfs_ours, ndfs_theirs, 10, "scikit-feature", "the same affinity"),
-        ("Hotspot", hotspot_ours, hotspot_theirs, 50, "hotspotsc", "one process each, compiled before"),
+        ("Hotspot", hotspot_ours, hotspot_theirs, 50, "hotspotsc", "one process each, without compilation"),
     )
     for name, ours, theirs, limit, peer, same in pairs:
         seconds, their_seconds = min(ours() for _ in range(3)), theirs()
@@ -41,7 +41,7 @@ def run() -> Iterator[Measurement]:
             at_most=False,
         )
         memory, their_memory = peak_gigabytes(ours), peak_gigabytes(theirs)
-        how = f"ours {memory:.2f} GB ÷ {peer} {their_memory:.2f} GB, imports and data included"
+        how = f"ours {memory:.2f} GB ÷ {peer} {their_memory:.2f} GB, including imports and data"
         yield Measurement(f"{name}: peak memory", memory / their_memory, 1.0, how)
 
 
@@ -86,13 +86,13 @@ def hotspot_theirs() -> float:
     counts = sparse.csr_matrix(cora.features.T)
     neighbours, weights = neighbour_lists(cora.adjacency)
     others = (neighbours, weights, pd.Series(cora.features.sum(axis=1)), "bernoulli")
-    with contextlib.redirect_stderr(io.StringIO()):  # its progress bar
+    with contextlib.redirect_stderr(io.StringIO()):  # hide its progress bar
         compute_hs(counts[:2], *others, genes=range(2), centered=True)
         return timed(partial(compute_hs, counts, *others, genes=range(counts.shape[0]), centered=True))
 
 
 def neighbour_lists(adjacency: sparse.csr_array) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Each link once, as hotspotsc has them: neighbours and weights, (n, most links of a node) each."""
+    """Each link once, in the format of hotspotsc: neighbours and weights, both (n, largest number of links)."""
     once = sparse.csr_array(sparse.triu(adjacency, k=1))
     rows, position = once.tocoo().row, np.arange(once.nnz) - np.repeat(once.indptr[:-1], np.diff(once.indptr))
     neighbours = np.zeros((once.shape[0], position.max() + 1), dtype=np.intp)
@@ -106,7 +106,7 @@ def ndfs_start() -> np.ndarray:
 
 
 def ndfs_ours() -> float:
-    """Of an iteration: the difference between many and few, so that set-up does not count."""
+    """Seconds per iteration: the difference between many and few iterations, so that set-up does not count."""
     X = load_cora().features
     affinity = neighbour_affinity(X, weights="binary")
     few, many = (
@@ -117,7 +117,7 @@ def ndfs_ours() -> float:
 
 
 class _StopAfter(io.StringIO):
-    """Takes the lines of a verbose solver and stops it after some of them: it has no setting for that."""
+    """Stops a verbose solver after some lines of its output, since it has no limit on iterations."""
 
     def __init__(self, lines: int) -> None:
         super().__init__()
@@ -139,5 +139,5 @@ def ndfs_theirs() -> float:
     affinity = neighbour_affinity(X, weights="binary").toarray()
     clock = _StopAfter(_NDFS_ITERATIONS)
     with contextlib.redirect_stdout(clock), contextlib.suppress(StopIteration):
-        ndfs(X.toarray(), W=np.asmatrix(affinity), n_clusters=_CLUSTERS, verbose=True)  # breaks if given F0
+        ndfs(X.toarray(), W=np.asmatrix(affinity), n_clusters=_CLUSTERS, verbose=True)  # fails if F0 is passed
     return float(np.diff(clock.times)[1:].mean())

@@ -1,9 +1,9 @@
-"""The default of this tree against that of an older one: seconds, peak memory, and features in common.
+"""Compare the default with that of an older version: seconds, peak memory, and number of features in common.
 
     python -m benchmarks.before OLDER/src [--networks Cora photo] [--repeats 3] [--csv FILE]
 
-Each fit runs in a process of its own, and the two trees take turns, so that a busy machine slows both. The best time of
-each tree counts, and its largest peak. Besides real networks at hand there are cells made at random.
+Each fit runs in its own process, and the versions alternate, so that a busy machine slows both. The table shows the
+best time and the largest peak of each. Besides real networks there is a simulated data set of cells.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ print(json.dumps([seconds, peak, selector.support_.nonzero()[0].tolist()]))
 
 
 def made_cells(n_cells: int = 3_000, n_genes: int = 25_000, seed: int = 0) -> Network:
-    """Counts of genes, about 10 % of them above zero; ten groups with 50 markers each; ten nearest neighbours."""
+    """Simulated gene counts, about 10 % of them non-zero; ten groups with 50 markers each; ten nearest neighbours."""
     rng = np.random.default_rng(seed)
     group = rng.integers(10, size=n_cells)
     rates = np.exp(rng.normal(-3.0, 1.4, size=n_genes))
     markers = rng.permutation(n_genes)[: min(500, n_genes)]
     parts = []
-    for cells in np.array_split(np.arange(n_cells), 30):  # a dense matrix of all would take gigabytes
+    for cells in np.array_split(np.arange(n_cells), 30):  # one dense matrix would take gigabytes
         of_cells = np.tile(rates, (len(cells), 1))
         of_cells[:, markers] *= np.where(group[cells][:, None] == np.arange(len(markers)) % 10, 8.0, 1.0)
         parts.append(sparse.csr_array(rng.poisson(of_cells).astype(np.float64)))
@@ -83,7 +83,7 @@ NETWORKS: dict[str, Callable[[], Network]] = {
 
 
 def compare(network: Network, older: Path, *, repeats: int, jobs: int, top: int = TOP) -> dict[str, Any]:
-    """Best seconds and largest peak of both trees, and how many features they have in common."""
+    """Best seconds and largest peak of both versions, and the number of features they have in common."""
     trees = {"older": older, "now": SOURCE}
     fits: dict[str, list[Any]] = {name: [] for name in trees}
     with tempfile.TemporaryDirectory() as folder:
@@ -103,12 +103,12 @@ def compare(network: Network, older: Path, *, repeats: int, jobs: int, top: int 
 
 
 def _fit(folder: str, source: Path, jobs: int, top: int) -> list[Any]:
-    """Seconds, peak memory in GB, and selected features of one tree."""
+    """Seconds, peak memory in GB, and selected features of one version."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(jobs))
     result = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _FIT, folder, str(top), str(jobs)],
         env={**os.environ, **threads, "PYTHONPATH": str(source)},
-        cwd=folder,  # an empty one, so that PYTHONPATH alone says which tree is imported
+        cwd=folder,  # it has no Python files, so only PYTHONPATH determines which version is imported
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -119,14 +119,14 @@ def _fit(folder: str, source: Path, jobs: int, top: int) -> list[Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("older", type=Path, help="the folder src of the older tree")
+    parser.add_argument("older", type=Path, help="the folder src of the older version")
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=list(NETWORKS), metavar="NAME")
-    parser.add_argument("--repeats", type=int, default=3, help="fits of each tree")
+    parser.add_argument("--repeats", type=int, default=3, help="number of fits per version")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--csv", type=Path, metavar="FILE")
     options = parser.parse_args()
     if not (options.older / "blockselect").is_dir():
-        sys.exit(f"error: {options.older} has no folder blockselect; pass the folder src of the older tree.")
+        sys.exit(f"error: {options.older} does not contain blockselect; pass the folder src of the older version.")
     rows = []
     for name in options.networks:
         found = compare(NETWORKS[name](), options.older.resolve(), repeats=options.repeats, jobs=options.jobs)

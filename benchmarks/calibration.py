@@ -1,17 +1,17 @@
-"""Is the stated stability the share of resampled graphs on which a feature is selected again?
+"""Calibration of stability: how often is a feature selected again on resampled graphs, and how often is predicted?
 
     python -m benchmarks.calibration [--method block-model] [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
     python -m benchmarks.calibration --blocks [--new] [--draws 1] [--only WORDS] [--again 20]
 
-`selection_stability` of a fit, beside fits from scratch to further resampled graphs. Networks: those on which the
-estimate was built (planted ones of several kinds, and Cora), or with `--new` others that it has not seen, `--draws` of
-each kind: those of the panel of discoveries, and two where most features follow factors of their own. One table by
-network for the selected features, and one by stated stability. `--save` stores the first as
-docs/benchmarks/stability.csv, which is for the default.
+The `selection_stability` of a fit is compared with new fits to further resampled graphs. The networks are those used to
+develop the estimate (several kinds of planted networks, and Cora). `--new` uses others instead, `--draws` of each kind:
+those of `benchmarks.discoveries`, and two in which most features follow factors unrelated to the graph. The first table
+shows the selected features by network, the second all features by predicted stability. `--save` stores the first as
+docs/benchmarks/stability.csv, which should contain only the default.
 
-With `--blocks`: do `block_agreement_` and `block_stability_` predict how well the blocks of fits with other seeds
-match? The same network is fitted with `--again` + 1 seeds. Each fit is compared with all others, and the tables show
-means over the fits. Without `--new`, Citeseer, Debian and the networks in BLOCKSELECT_DATA are measured too.
+`--blocks` tests whether `block_agreement_` and `block_stability_` predict how well blocks match between seeds. Each
+network is fitted with `--again` + 1 seeds, and each fit is compared with all others. Without `--new`, Citeseer, Debian
+and the networks in BLOCKSELECT_DATA are included.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ NEW = (
 
 
 FACTORS = {"80 of 100 features follow two factors": 4.0, "the same, weak markers": 2.5}  # signal of the other 20
-_RATES = 0.4, 0.1  # of a feature in the two parts of the nodes into which its factor divides them
+_RATES = 0.4, 0.1  # frequency of a feature in the two groups of nodes that its factor defines
 
 
 class Case(NamedTuple):
@@ -81,13 +81,13 @@ class Case(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    stated: Any  # (m,)
-    seen: Any  # (m,)
+    stated: Any  # (m,) predicted probability of being selected again
+    seen: Any  # (m,) observed share of further graphs
     selected: Any  # (m,) bool
 
 
 def cases() -> Iterator[list[Case]]:
-    """Those on which the estimate was built."""
+    """The networks used to develop the estimate."""
     for seed, (name, kind) in enumerate(KINDS.items(), start=100):
         n_blocks, rest = kind["n_blocks"], {key: value for key, value in kind.items() if key != "n_blocks"}
         planted = make_attributed_blocks(
@@ -99,7 +99,7 @@ def cases() -> Iterator[list[Case]]:
 
 
 def new_cases(n_draws: int) -> Iterator[list[Case]]:
-    """Others, drawn with seeds of their own, so many of each kind."""
+    """Networks not used to develop the estimate, `n_draws` of each kind."""
     for place, name in enumerate(NEW):
         drawn = (draw(SCENARIOS[name], np.random.default_rng([9001, place, number])) for number in range(n_draws))
         yield [Case(name, truth.features, truth.adjacency, 20) for truth in drawn]
@@ -108,9 +108,9 @@ def new_cases(n_draws: int) -> Iterator[list[Case]]:
 
 
 def factor_case(name: str, rng: np.random.Generator) -> Case:
-    """20 features follow three planted blocks; 40 and 40 follow one random two-way partition of the nodes each.
+    """20 features follow three planted blocks; twice 40 features follow a random division of the nodes into two groups.
 
-    The two partitions have nothing to do with the graph, but explain most of what the features have in common.
+    The two divisions are unrelated to the graph, but explain most of the correlation between features.
     """
     planted = make_attributed_blocks(
         300,
@@ -148,9 +148,9 @@ def real_cases() -> Iterator[list[Case]]:
 
 
 class BlockCalibration(NamedTuple):
-    agreement: tuple[float, float]  # stated and seen, means over fits
-    stated: Any  # (b,) of all blocks of all fits
-    seen: Any  # (b,)
+    agreement: tuple[float, float]  # predicted and observed, means over fits
+    stated: Any  # (b,) predicted, for all blocks of all fits
+    seen: Any  # (b,) observed
 
 
 def calibrate_blocks(case: Case, n_again: int) -> BlockCalibration:
@@ -172,38 +172,41 @@ def calibrate_blocks(case: Case, n_again: int) -> BlockCalibration:
 
 def print_blocks(networks: Iterable[list[Case]], n_again: int) -> None:
     found = []
-    print("| network | adjusted Rand index: stated | seen | overlap of blocks: stated | seen |\n|---|---|---|---|---|")
-    for alike in networks:
-        each = [calibrate_blocks(case, n_again) for case in alike]
+    print(
+        "| network | adjusted Rand index: predicted | observed | overlap of blocks: predicted | observed |\n"
+        "|---|---|---|---|---|"
+    )
+    for of_kind in networks:
+        each = [calibrate_blocks(case, n_again) for case in of_kind]
         found += each
         means = np.mean([(*one.agreement, one.stated.mean(), one.seen.mean()) for one in each], axis=0)
-        print(f"| {alike[0].name} | {' | '.join(f'{mean:.2f}' for mean in means)} |", flush=True)
+        print(f"| {of_kind[0].name} | {' | '.join(f'{mean:.2f}' for mean in means)} |", flush=True)
     _print_bins(*(np.concatenate([getattr(one, part) for one in found]) for part in ("stated", "seen")), "blocks")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", default="block-model", help="name of the method")
-    parser.add_argument("--new", action="store_true", help="networks that the estimate has not seen")
-    parser.add_argument("--draws", type=int, default=1, help="new networks of each kind")
-    parser.add_argument("--only", default="", help="networks whose name has these words")
-    parser.add_argument("--again", type=int, default=20, help="further graphs of each network")
-    parser.add_argument("--blocks", action="store_true", help="the stability of blocks, not of features")
-    parser.add_argument("--save", action="store_true", help="store the table by network")
+    parser.add_argument("--new", action="store_true", help="use networks that did not serve to develop the estimate")
+    parser.add_argument("--draws", type=int, default=1, help="number of new networks of each kind")
+    parser.add_argument("--only", default="", help="only networks whose name contains this text")
+    parser.add_argument("--again", type=int, default=20, help="number of further graphs, or of further seeds")
+    parser.add_argument("--blocks", action="store_true", help="measure the stability of blocks instead of features")
+    parser.add_argument("--save", action="store_true", help="store the first table")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     networks = new_cases(options.draws) if options.new else cases()
     if options.blocks and not options.new:
         networks = chain(networks, real_cases())
-    networks = (alike for alike in networks if options.only in alike[0].name)
+    networks = (of_kind for of_kind in networks if options.only in of_kind[0].name)
     if options.blocks:
         print_blocks(networks, options.again)
         return
     found, rows = [], []
-    print("| network | selected: stated | seen |\n|---|---|---|")
-    for alike in networks:
-        name = alike[0].name
-        each = [calibrate(case, options.again, options.method) for case in alike]
+    print("| network | selected features: predicted | observed |\n|---|---|---|")
+    for of_kind in networks:
+        name = of_kind[0].name
+        each = [calibrate(case, options.again, options.method) for case in of_kind]
         found += each
         means = np.array([[part[one.selected].mean() for part in (one.stated, one.seen)] for one in each])
         rows.append((name, options.new, len(each), options.again, *means.mean(axis=0).round(3), _error(means)))
@@ -215,7 +218,7 @@ def main() -> None:
 
 
 def _error(means: Any) -> float:
-    """Standard error of the mean difference of stated and seen over networks; nan of one."""
+    """Standard error, over networks, of the mean difference between predicted and observed; NaN for one network."""
     if len(means) < 2:
         return float("nan")
     return round(float(np.std(means[:, 0] - means[:, 1], ddof=1) / np.sqrt(len(means))), 3)
@@ -227,7 +230,7 @@ def _print_all(stated: Any, seen: Any, selected: Any) -> None:
 
 
 def _print_bins(stated: Any, seen: Any, what: str) -> None:
-    print(f"\n| stated stability | {what} | stated, mean | seen |\n|---|---|---|---|")
+    print(f"\n| predicted stability | {what} | mean predicted | observed |\n|---|---|---|---|")
     for low, high in BINS:
         within = (stated >= low) & ((stated < high) | (high == 1.0))
         if within.any():
@@ -235,7 +238,7 @@ def _print_bins(stated: Any, seen: Any, what: str) -> None:
 
 
 def _save(rows: pd.DataFrame) -> None:
-    """Replace the rows that were measured; the others stay."""
+    """Replace the rows of these networks in the stored table."""
     PATH.parent.mkdir(exist_ok=True)
     if PATH.is_file():
         old = pd.read_csv(PATH)

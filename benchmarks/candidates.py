@@ -1,7 +1,7 @@
-"""How many candidates pay for themselves: 6, 12, 24 or 48 of them, judged by J and by planted features.
+"""Compare 6, 12, 24 and 48 candidates by the log-likelihood gain and by the precision on planted features.
 
-python -m benchmarks.candidates            planted networks of every regime, and Cora
-python -m benchmarks.candidates --save     writes docs/benchmarks/candidates.csv as well, a row for each fit
+python -m benchmarks.candidates            planted networks of all kinds, and Cora
+python -m benchmarks.candidates --save     also writes docs/benchmarks/candidates.csv, with one row per fit
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIZES = PlantedSizes(n_nodes=800, n_blocks=6, n_informative=40, n_redundant=20, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
+    parser.add_argument("--save", action="store_true", help=f"also write docs/benchmarks/{SAVED.name}")
     options = parser.parse_args()
     rows = pd.DataFrame(list(fits()))
     print(markdown(summary(rows).reset_index()))
@@ -66,7 +66,7 @@ def _fit(network: str, graph: Any, count: int, seed: int, is_planted: np.ndarray
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Planted networks together, and Cora: −J less that of the most candidates, in percent of it, and the rest."""
+    """Means for planted networks and for Cora; gains are relative to those with the most candidates, in percent."""
     most = rows[rows["candidates"] == max(COUNTS)].set_index(["network", "seed"])
     at = pd.MultiIndex.from_frame(rows[["network", "seed"]])
     gap = 100 * (rows["gain"].to_numpy() / most.loc[at, "gain"].to_numpy() - 1)

@@ -1,10 +1,10 @@
-"""Does `discover_features` keep its level, and how much does it find, in networks where that is hard?
+"""False discovery rate and power of `discover_features` on difficult networks.
 
     python -m benchmarks.discoveries [--repeats 60] [--only WORDS] [--save]
 
-For each scenario of `benchmarks.discovery_networks`, many networks: the share of false discoveries among all, and the
-share of the informative features that are found, with standard errors. One Markdown table; `--save` stores it as
-docs/benchmarks/discoveries.csv.
+For each scenario of `benchmarks.discovery_networks`, many networks are drawn. The Markdown table shows the mean share
+of false discoveries and the mean share of informative features that are found, with standard errors; `--save` stores
+it as docs/benchmarks/discoveries.csv.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from blockselect import discover_features
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "discoveries.csv"
 LEVEL = 0.1
-N_CANDIDATES = 12  # block models; half of the default, for speed
+N_CANDIDATES = 12  # block models, half of the default for speed
 
 
 class Found(NamedTuple):
     false_share: float  # of the discoveries
-    true_share: float  # of the informative features; nan where there are none
+    true_share: float  # of the informative features; NaN if there are none
 
 
 def discover(scenario: Scenario, seed: int) -> Found:
-    """One network of a scenario, tested."""
+    """Draw one network of a scenario and test its features."""
     truth = draw(scenario, np.random.default_rng([seed, 7]))
     support = discover_features(
         truth.features, adjacency=truth.adjacency, level=LEVEL, n_candidates=N_CANDIDATES, random_state=seed
@@ -42,7 +42,7 @@ def discover(scenario: Scenario, seed: int) -> Found:
 
 
 def row(name: str, repeats: int, n_jobs: int | None) -> dict[str, object]:
-    """Means and standard errors over many networks of a scenario."""
+    """Means and standard errors over the networks of a scenario."""
     found = Parallel(n_jobs=n_jobs)(delayed(discover)(SCENARIOS[name], seed) for seed in range(repeats))
     false, true = np.array(found).T
     error = float(np.std(false, ddof=1) / np.sqrt(repeats))
@@ -59,7 +59,7 @@ def row(name: str, repeats: int, n_jobs: int | None) -> dict[str, object]:
 
 
 def rows(names: list[str], repeats: int, n_jobs: int | None) -> Iterator[dict[str, object]]:
-    print("| network | false discovery rate | power | holds |\n|---|---|---|---|", flush=True)
+    print("| network | false discovery rate | power | controlled |\n|---|---|---|---|", flush=True)
     for name in names:
         one = row(name, repeats, n_jobs)
         print(markdown(one), flush=True)
@@ -74,9 +74,9 @@ def markdown(one: dict[str, object]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=60, help="networks of each scenario, at least 2")
-    parser.add_argument("--only", default="", help="scenarios whose name has these words")
-    parser.add_argument("--jobs", type=int, default=None, help="processes")
+    parser.add_argument("--repeats", type=int, default=60, help="number of networks per scenario, at least 2")
+    parser.add_argument("--only", default="", help="only scenarios whose name contains this text")
+    parser.add_argument("--jobs", type=int, default=None, help="number of processes")
     parser.add_argument("--save", action="store_true", help="store the table")
     options = parser.parse_args()
     found = pd.DataFrame(rows([name for name in SCENARIOS if options.only in name], options.repeats, options.jobs))
@@ -84,7 +84,9 @@ def main() -> None:
         PATH.parent.mkdir(exist_ok=True)
         found.to_csv(PATH, index=False)
     if not found["holds"].all():
-        raise SystemExit(f"the level is not kept in {int((~found['holds']).sum())} of {len(found)} scenarios")
+        raise SystemExit(
+            f"the false discovery rate exceeds the level in {int((~found['holds']).sum())} of {len(found)} scenarios"
+        )
 
 
 if __name__ == "__main__":

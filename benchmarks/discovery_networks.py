@@ -1,4 +1,4 @@
-"""Networks with a known truth for the panel of discoveries: each departs from the plain one in what its name says."""
+"""Networks with known informative features; each scenario differs from the plain one as its name says."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scipy import sparse
 from blockselect.datasets.planted import structured_density
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
-_RATES = (0.02, 0.2)  # of a feature outside its own blocks, evenly on a log scale
-_SIGNAL = 4.0  # times as frequent in its own blocks
+_RATES = (0.02, 0.2)  # range of the frequency of a feature outside its blocks, uniform on a log scale
+_SIGNAL = 4.0  # ratio of its frequency in its blocks to that elsewhere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """A network, and which of its features follow the blocks."""
+    """A network, and the features that follow its blocks."""
 
     features: Any  # (n, m) array or CSR
     adjacency: Sparse  # (n, n)
@@ -27,25 +27,25 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """How a network is drawn. Defaults are the plain one: three blocks that link within, features present or absent."""
+    """How a network is drawn. The defaults are the plain scenario: three assortative blocks and binary features."""
 
     n: int = 300
     structure: str = "assortative"
-    sizes: tuple[int, int, int] | None = None  # of the three blocks; None: a third of the nodes each
+    sizes: tuple[int, int, int] | None = None  # of the three blocks; None means equal sizes
     mean_degree: float = 12.0
-    mixing: float = 0.1  # weakest density of links between blocks over the strongest
-    heavy_degrees: bool = False  # expected degrees drawn by a power law
+    mixing: float = 0.1  # ratio of the lowest to the highest density
+    heavy_degrees: bool = False  # expected degrees follow a power law
     n_informative: int = 20
     n_noise: int = 80
-    n_correlated: int = 0  # noise that follows another partition, which the graph knows nothing of
-    n_copies: int = 0  # noise features that stand twice
+    n_correlated: int = 0  # noise features that follow a partition unrelated to the graph
+    n_copies: int = 0  # duplicated noise features
     values: str = "presence"  # "counts", "continuous", "lognormal"
     one_block: bool = False  # all informative features mark the same block
-    by_degree: float = 0.0  # a node has features in proportion to this power of its degree + 1
+    by_degree: float = 0.0  # the number of features of a node is proportional to this power of its degree + 1
     who_by_degree: str = "all"  # or "noise"
-    by_block: float = 0.0  # nodes of the first block have so many times more features of all kinds, less one
-    empty_share: float = 0.0  # of nodes without links and features, beside the n others
-    weights: str = "one"  # "pareto": heavy tails that know nothing of blocks
+    by_block: float = 0.0  # nodes of the first block have 1 + by_block times as many features of all kinds
+    empty_share: float = 0.0  # share of additional nodes that have neither links nor features
+    weights: str = "one"  # or "pareto": heavy tails, independent of the blocks
 
 
 SCENARIOS: dict[str, Scenario] = {
@@ -84,7 +84,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def draw(scenario: Scenario, rng: np.random.Generator) -> Truth:
-    """One network of a scenario."""
+    """Draw one network of a scenario."""
     n, k = scenario.n, 3
     blocks = rng.permutation(np.arange(n) % k if scenario.sizes is None else np.repeat(np.arange(k), scenario.sizes))
     adjacency = _draw_links(scenario, blocks, rng)
@@ -120,7 +120,7 @@ def draw(scenario: Scenario, rng: np.random.Generator) -> Truth:
 
 
 def _draw_links(scenario: Scenario, blocks: IntArray, rng: np.random.Generator) -> Sparse:
-    """Links by the density of two blocks, and by the expected degrees where these differ."""
+    """Draw links with the densities between blocks, and with the expected degrees if these differ."""
     sizes = np.bincount(blocks)
     density = structured_density(scenario.structure, sizes, mean_degree=scenario.mean_degree, mixing=scenario.mixing)
     pull = np.minimum(rng.pareto(1.5, len(blocks)) + 1, 20.0) if scenario.heavy_degrees else np.ones(len(blocks))
@@ -141,7 +141,7 @@ def _draw_values(rates: FloatArray, kind: str, rng: np.random.Generator) -> Floa
 
 
 def _weighted(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
-    """Weights by a power law without a mean, that know nothing of the blocks."""
+    """Draw weights from a power law with infinite mean, independent of the blocks."""
     upper = sparse.triu(adjacency, k=1, format="coo")
     weights = rng.pareto(0.8, upper.nnz) + 1
     half = sparse.csr_array((weights, (upper.row, upper.col)), shape=adjacency.shape)

@@ -1,4 +1,4 @@
-"""The default fit, stage by stage, on the real networks at hand: time and memory of a process of its own."""
+"""Time of each stage and peak memory of the default on the available real networks, in its own process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from benchmarks.measure import Measurement
 from benchmarks.networks import at_hand
 
-LIMITS = {"Cora": 2, "BlogCatalog": 9, "photo": 12}  # seconds on two cores with nothing else running
+LIMITS = {"Cora": 2, "BlogCatalog": 9, "photo": 12}  # seconds on two otherwise idle cores
 _PEAKS = {"BlogCatalog": 1.5}  # GB
 
 
@@ -24,7 +24,7 @@ def run() -> Iterator[Measurement]:
 
 
 def measure(name: str) -> tuple[dict[str, float], float, float]:
-    """Seconds of each stage and in all, and peak memory, of the best of three fits."""
+    """Seconds of each stage, total seconds, and peak memory, for the fastest of three fits."""
     call = f"from benchmarks import fit; fit.fit({name!r})"
     result = subprocess.run([sys.executable, "-c", call], stdout=subprocess.PIPE, text=True, check=True)
     spent, in_all, peak = json.loads(result.stdout.splitlines()[-1])
@@ -32,7 +32,7 @@ def measure(name: str) -> tuple[dict[str, float], float, float]:
 
 
 def fit(name: str, repeats: int = 3) -> None:
-    """Print what `measure` reads."""
+    """Fit the default and print the result for `measure`."""
     import time
 
     from benchmarks.scale import Stages, peak_gigabytes

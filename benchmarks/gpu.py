@@ -1,10 +1,10 @@
-"""The descent on a CUDA device, checked against the CPU before it is timed beside the products it cannot do without.
+"""The descent on a CUDA device, compared with the CPU, and timed relative to its matrix products alone.
 
     PYTHONPATH=src python -m benchmarks.gpu table.md
 
-The problem is BlogCatalog with its published block models, where BLOCKSELECT_DATA and BLOCKSELECT_GOLDEN name their
-folders (or the files BlogCatalog.mat and blogcatalog_block_models.npz), else one of the same size made at random. It
-needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch.
+The problem is BlogCatalog with its published block models if BLOCKSELECT_DATA and BLOCKSELECT_GOLDEN name
+BlogCatalog.mat and blogcatalog_block_models.npz, or their folders, and otherwise a random problem of the same size. The
+benchmark needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ import torch
 from scipy import sparse
 from scipy.io import loadmat
 
-UNUSED = ("numba", "pandas")  # imported by the package, not needed here
+UNUSED = ("numba", "pandas")  # imported by the package, but not needed here
 
 
 def _import_package() -> None:
-    """Import what is measured, on a machine that may lack packages it does not need."""
+    """Import the descent even if packages that it does not need are missing."""
     if importlib.util.find_spec("array_api_compat") is None:  # scikit-learn brings a copy
         sys.modules["array_api_compat"] = importlib.import_module("sklearn.externals.array_api_compat")
     missing = [name for name in UNUSED if importlib.util.find_spec(name) is None]
@@ -101,15 +101,15 @@ def load_problem(small: bool) -> Problem:
 
 
 def _made(n: int, m: int, entries: int) -> Problem:
-    """Binary features, some far more frequent than others, a tenth of them by class; blocks that mix the classes."""
+    """A random problem: binary features of very different frequency, a tenth of which follow classes; noisy blocks."""
     rng = np.random.default_rng(0)
     classes = rng.integers(N_BLOCKS, size=n)
     frequency = 1 / np.arange(10, m + 10)
     columns = rng.choice(m, size=entries, p=frequency / frequency.sum())
     rows = rng.integers(n, size=entries)
-    told = columns % 10 == 0
+    by_class = columns % 10 == 0
     members = [np.flatnonzero(classes == a) for a in range(N_BLOCKS)]
-    rows[told] = [rng.choice(members[column // 10 % N_BLOCKS]) for column in columns[told]]
+    rows[by_class] = [rng.choice(members[column // 10 % N_BLOCKS]) for column in columns[by_class]]
     features = sparse.csr_array((np.ones(entries), (rows, columns)), shape=(n, m))
     features.data[:] = 1
     models = []
@@ -117,17 +117,17 @@ def _made(n: int, m: int, entries: int) -> Problem:
         labels = np.where(rng.random(n) < 0.7, classes, rng.integers(N_BLOCKS, size=n))
         density = 0.005 + 0.001 * rng.random((N_BLOCKS, N_BLOCKS)) + 0.02 * np.eye(N_BLOCKS)
         models.append(BlockModel(labels.astype(np.intp), (density + density.T) / 2, 0.0))
-    return Problem("made at random, of the size of BlogCatalog" if n == N_NODES else "small", features, models)
+    return Problem("a random problem of the size of BlogCatalog" if n == N_NODES else "small", features, models)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, help="the report, in Markdown; beside it, where time goes (.profile.txt)")
+    parser.add_argument("out", type=Path, help="the report, in Markdown; next to it, the profile (.profile.txt)")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--small", action="store_true", help="a small problem, to try the benchmark itself")
-    parser.add_argument("--no-compile", action="store_true", help="leave out what takes a minute to compile")
+    parser.add_argument("--small", action="store_true", help="a small problem, to test the benchmark itself")
+    parser.add_argument("--no-compile", action="store_true", help="leave out the compiled mode, which takes a minute")
     chosen = parser.parse_args()
-    logging.basicConfig(level=logging.INFO)  # why an iteration could not be captured or compiled
+    logging.basicConfig(level=logging.INFO)  # shows why an iteration could not be captured or compiled
     report = Report()
     with report.written_to(chosen.out):
         measure(report, chosen)
@@ -199,7 +199,7 @@ def _check_preparation(report: Report, problem: Problem, made: OnDevice) -> None
 
 
 def _check_against_cpu(report: Report, problem: Problem, made: OnDevice, device: str) -> None:
-    """Float64, every model with two settings, and one solve alone."""
+    """Compare float64 scores and losses, for one solve and for all models with two settings."""
     m = problem.features.shape[1]
     gram = DenseGramSquared(np.ascontiguousarray(to_numpy(made.gram.values[:m, :m])))
     solver = Descent(gradient="paper", tol=0, max_iter=N_ITER)
@@ -215,10 +215,10 @@ def _check_against_cpu(report: Report, problem: Problem, made: OnDevice, device:
         count = ours.scores[..., 0].size
         error = np.abs(ours.scores - theirs.scores).max()
         report.check(
-            f"float64 scores of {count} solve(s) = those of NumPy (differ by {error:.1e})", bool(error <= 1e-10)
+            f"float64 scores of {count} solve(s) agree with NumPy (difference {error:.1e})", bool(error <= 1e-10)
         )
         error = np.abs(ours.profile_loss - theirs.profile_loss).max()
-        report.check(f"and so the losses (differ by {error:.1e})", bool(error <= 1e-8))
+        report.check(f"so do the losses (difference {error:.1e})", bool(error <= 1e-8))
         report.say(f"- NumPy takes {taken:.2f} s for {count} solve(s)")
 
 
@@ -227,7 +227,7 @@ def _scores(made: OnDevice, shape: str, dtype: str, mode: str) -> np.ndarray:
 
 
 def _solve(made: OnDevice, shape: str, dtype: str, mode: str) -> Callable[[], Any]:
-    """One call of the solver on tensors that are on the device; the scores stay there."""
+    """A call of the solver with tensors on the device, where the scores remain."""
     solver = Descent(gradient="paper", tol=0, max_iter=N_ITER, dtype=dtype, compile=mode == "compiled")
     settings = ONE if shape == "one" else GRID
     gram, statistics = problem_to_device(made.gram, made.statistics(shape), str(made.gram.values.device))
@@ -241,7 +241,7 @@ def _solve(made: OnDevice, shape: str, dtype: str, mode: str) -> Callable[[], An
 
 @contextmanager
 def _not_captured() -> Iterator[None]:
-    logging.getLogger(cuda.__name__).setLevel(logging.WARNING)  # it is known why
+    logging.getLogger(cuda.__name__).setLevel(logging.WARNING)  # the reason is known
     with mock.patch.object(cuda, "_capture", side_effect=RuntimeError("left out")):
         yield
     logging.getLogger(cuda.__name__).setLevel(logging.INFO)
@@ -269,7 +269,7 @@ def _timings(
                 first = now(device) - start
             agreement = Agreement.of_scores(reference, to_numpy(scores), shape)
             taken = seconds(run, device)
-        except Exception:  # torch and its compiler raise anything; the other modes are still worth their rows
+        except Exception:  # torch and its compiler can raise anything; the other modes are still measured
             report.say(f"\n{shape} {dtype} {mode} failed:\n```\n{traceback.format_exc()}```")
             report.failed.append(f"{shape} {dtype} {mode}")
             continue
@@ -310,14 +310,14 @@ def _counting_captures() -> Iterator[list[bool]]:
 
 
 def _top(scores: np.ndarray) -> list[set[int]]:
-    """The best features of each solve that have a score."""
+    """The best features with a positive score, for each solve."""
     flat = scores.reshape(-1, scores.shape[-1])
     return [set(np.argsort(-row, kind="stable")[: min(TOP, np.count_nonzero(row))]) for row in flat]
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """With float64: how many solves have the same best features, of those with that many scores, and of the others."""
+    """Agreement with float64: the number of solves with the same best features, and the largest error of the scores."""
 
     same: int
     of: int
@@ -340,7 +340,7 @@ class Agreement:
 
 
 def _say_what_rounding_does(report: Report, made: OnDevice, reference: np.ndarray) -> None:
-    """How many times larger an error of 1e-14 in the scores is after all iterations, in float64."""
+    """Report how much an error of 1e-14 in the scores grows over all iterations, in float64."""
     noise = 1e-14
 
     class Noisy:
@@ -360,7 +360,7 @@ def _say_what_rounding_does(report: Report, made: OnDevice, reference: np.ndarra
 
 
 def _bare(made: OnDevice, shape: str, dtype: str) -> Callable[[], Any]:
-    """As many products as a descent makes, nothing else."""
+    """Only the products that a descent computes."""
     n_solves = 1 if shape == "one" else made.all_models.n_models * len(GRID["sparsity"])
     W = made.gram.values
     gram = in_tfloat32(made.gram, n_solves=n_solves) if dtype == "tfloat32" else made.gram
@@ -409,8 +409,8 @@ def _markdown(rows: list[list[str]]) -> Iterator[str]:
         "how",
         "seconds",
         "first call",
-        "rate of the products, of the ceiling",
-        "against float64",
+        "rate of the products, share of the ceiling",
+        "agreement with float64",
     ]
     yield "| " + " | ".join(header) + " |"
     yield "|" + " --- |" * len(header)
@@ -441,7 +441,7 @@ def _torch_type(dtype: str) -> Any:
 
 
 def _other_products(report: Report, problem: Problem, problems: dict[str, OnDevice], dtypes: tuple[str, ...]) -> None:
-    """What filling up the features to whole pieces is worth, and which order of a single product is the faster."""
+    """Report the effect of padding the features, and which order of a single product is faster."""
     m = problem.features.shape[1]
     for dtype in dtypes:
         W = problems[dtype].gram.values
@@ -463,15 +463,15 @@ def _other_products(report: Report, problem: Problem, problems: dict[str, OnDevi
 
         report.say(
             f"- one product, {dtype}: W r {1e6 * time_of(lambda W, r: W @ r[0], W, 1):.0f} µs, "
-            f"not filled up {1e6 * time_of(lambda W, r: W @ r[0], plain, 1):.0f} µs, "
+            f"without padding {1e6 * time_of(lambda W, r: W @ r[0], plain, 1):.0f} µs, "
             f"rᵀ W {1e6 * time_of(lambda W, r: r @ W, W, 1):.0f} µs; {n_solves} solves "
             f"{1e3 * time_of(lambda W, r: r @ W, W, n_solves):.2f} ms, "
-            f"not filled up {1e3 * time_of(lambda W, r: r @ W, plain, n_solves):.2f} ms"
+            f"without padding {1e3 * time_of(lambda W, r: r @ W, plain, n_solves):.2f} ms"
         )
 
 
 def _profile(problems: dict[str, OnDevice], modes: list[str], path: Path) -> None:
-    """Which kernels the time of ten iterations goes to."""
+    """Write how much time each kernel takes."""
     tables = []
     for mode in modes[1:]:
         for shape in ("one", "grid"):

@@ -1,4 +1,4 @@
-"""Helpers of the GPU benchmark: lines that are printed and kept, times that wait for the device, stored files."""
+"""Helpers of the GPU benchmark: a report that is printed and saved, clocks that wait for the device, stored files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 
 
 class Report:
-    """Lines that are printed as they come, and one table."""
+    """The lines of the report, printed at once, and the checks that failed."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -26,13 +26,13 @@ class Report:
         self.lines.append(line)
 
     def check(self, what: str, good: bool) -> None:
-        self.say(f"- {'holds' if good else 'FAILS'}: {what}")
+        self.say(f"- {'passed' if good else 'FAILED'}: {what}")
         if not good:
             self.failed.append(what)
 
     @contextmanager
     def written_to(self, path: Path) -> Iterator[None]:
-        """Keep the lines in a file, whatever happens; exit with the checks that failed, if any."""
+        """Write the lines to a file, even after an error; exit with an error that lists the failed checks, if any."""
         try:
             yield
         finally:
@@ -41,21 +41,21 @@ class Report:
 
 
 def stored_file(variable: str, name: str) -> Path | None:
-    """A file of the folder that a variable of the environment names, or that file itself; None: not there."""
+    """A file in the folder that an environment variable names, or the file it names; None if there is none."""
     path = Path(os.environ.get(variable, "missing"))
     path = path / name if path.is_dir() else path
     return path if path.is_file() else None
 
 
 def now(device: str) -> float:
-    """Seconds, once the device is done."""
+    """The time in seconds after the device has finished its work."""
     if device.startswith("cuda"):
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
 def seconds(function: Callable[[], Any], device: str) -> float:
-    """Median wall time until the device is done, after a call that warms up; as many calls as fit into a second."""
+    """Median time of a call until the device has finished, over about a second of calls, after a warm-up call."""
     function()
     times: list[float] = []
     while len(times) < 3 or (sum(times) < 1 and len(times) < 30):

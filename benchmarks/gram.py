@@ -1,4 +1,4 @@
-"""The squared Gram matrix: how it is made, and where its sparse form begins to win."""
+"""The squared Gram matrix: time to compute it, and the density below which the sparse form is faster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run() -> Iterator[Measurement]:
             f"making it, {form}",
             ratio,
             float("inf"),
-            f"÷ SciPy's product of the features, squared, on {blogcatalog_name()}",
+            f"relative to SciPy's squared product of the features, on {blogcatalog_name()}",
         )
     rng = np.random.default_rng(0)
     values = sparse.random_array((_N_FEATURES, _N_FEATURES), density=_SPARSE_BELOW, format="csr", rng=rng)
@@ -38,5 +38,5 @@ def run() -> Iterator[Measurement]:
             f"sparse product of {count} solve(s)",
             ratio,
             1.0,
-            f"÷ the dense one, {_SPARSE_BELOW:.0%} non-zeros",
+            f"relative to the dense product, with {_SPARSE_BELOW:.0%} non-zero entries",
         )

@@ -1,7 +1,7 @@
-"""The squared Gram matrix of low rank ÷ the dense one, on BlogCatalog: time, memory, and the best features.
+"""The low-rank squared Gram matrix relative to the dense one, on BlogCatalog: time, memory, and best features.
 
-python -m benchmarks.low_rank              a table over ranks, the worst of several seeds
-python -m benchmarks.low_rank --save       writes docs/benchmarks/low_rank.csv as well, a row for each seed and rank
+python -m benchmarks.low_rank              a table of ranks, with the worst of several seeds
+python -m benchmarks.low_rank --save       also writes docs/benchmarks/low_rank.csv, with one row per seed and rank
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ SEEDS = (0, 1, 2, 3, 4)
 
 
 def run() -> Iterator[Measurement]:
-    """Of the rank that the library takes by its own rule, whatever another rank would keep; the worst of the seeds."""
+    """Measure the rank that the library chooses; of several seeds, the worst counts."""
     own = worst(table((None,)))
     ((rank, row),) = own.iterrows()
-    how = f"rank {rank}, which the error of W r chooses, on {blogcatalog_name()}"
+    how = f"rank {rank}, chosen by the error of W r, on {blogcatalog_name()}"
     yield Measurement("memory ÷ dense", row["memory"], 1 / 50, how)
     yield Measurement("making ÷ dense", row["making"], float("inf"), how)
     yield Measurement("product ÷ dense", row["product"], float("inf"), f"{how}; three block models")
     for count in (64, 200):
-        kept = f"{how}, the least of {len(SEEDS)} seeds"
+        kept = f"{how}, the lowest of {len(SEEDS)} seeds"
         yield Measurement(f"share of the exact top {count}", row[f"top {count}"], 0.98, kept, at_most=False, unit="")
 
 
 def table(ranks: Sequence[int | None] = RANKS) -> pd.DataFrame:
-    """What each rank (None: the library's choice) takes and keeps, a row for each seed of the block models and rank.
+    """The cost and accuracy of each rank (None: chosen by the library), one row per seed of the block models and rank.
 
-    Times and memory are ÷ those of the dense matrix.
+    Times and memory are relative to the dense matrix.
     """
     graph = blogcatalog()
     start = time.perf_counter()
@@ -74,12 +74,12 @@ def table(ranks: Sequence[int | None] = RANKS) -> pd.DataFrame:
 
 
 def worst(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a rank: the least share that a seed keeps, and what does not depend on the seed."""
+    """One row per rank: the lowest overlap of any seed, and the columns that do not depend on the seed."""
     return rows.drop(columns="seed").groupby("rank").min()
 
 
 def _scores(graph: AttributedGraph, seed: int, grams: Sequence[GramSquared]) -> list[np.ndarray]:
-    """Scores of the paper's descent by each matrix, with the same block model."""
+    """Scores of the paper's descent with each matrix and the same block model."""
     rng = np.random.default_rng(seed)
     models = find_block_models(graph.adjacency, N_BLOCKS, family="onmtf", n_candidates=1, rng=rng)
     statistics = BlockStatistics.of(graph.features, models)
@@ -88,13 +88,13 @@ def _scores(graph: AttributedGraph, seed: int, grams: Sequence[GramSquared]) -> 
 
 
 def overlap(a: np.ndarray, b: np.ndarray, count: int) -> float:
-    """Share of the `count` largest scores that both have."""
+    """Share of the features with the `count` largest scores that both have in common."""
     best = [set(np.argsort(-scores, kind="stable")[:count].tolist()) for scores in (a, b)]
     return len(best[0] & best[1]) / count
 
 
 def markdown(rows: pd.DataFrame) -> str:
-    """The worst of the seeds at each rank."""
+    """A table of the worst seed at each rank."""
     lines = ["| rank | memory | making | product | error of W r | top 64 | top 200 |", "|" + "---:|" * 7]
     for rank, row in worst(rows).iterrows():
         lines.append(
@@ -106,7 +106,7 @@ def markdown(rows: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
+    parser.add_argument("--save", action="store_true", help=f"also write docs/benchmarks/{SAVED.name}")
     rows = table()
     print(markdown(rows))
     if parser.parse_args().save:

@@ -1,4 +1,4 @@
-"""How things are measured: best of several, and peak memory in a process of its own."""
+"""Measurements: the best time of several calls, and the peak memory of a separate process."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Measurement:
     value: float
     limit: float
     how: str
-    at_most: bool = True  # else at least
+    at_most: bool = True  # whether the limit is an upper one
     unit: str = "×"
-    peak: float | None = None  # GB, of a process of its own
+    peak: float | None = None  # GB, in a separate process
 
     @property
     def measured(self) -> str:
@@ -30,7 +30,7 @@ class Measurement:
     @property
     def bound(self) -> str:
         if self.limit == float("inf"):
-            return ""  # measured to be seen, and compared with the stored value alone
+            return ""  # only compared with the stored value
         return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}".rstrip()
 
     @property
@@ -43,7 +43,7 @@ class Measurement:
 
 
 def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
-    """Best wall time of several calls, after one that warms up."""
+    """Best wall time of several calls, after a warm-up call."""
     function()
     times = []
     for _ in range(repeats):
@@ -54,7 +54,7 @@ def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def interleaved_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int = 7) -> float:
-    """Ratio of best times, the two taking turns so that a busy machine slows both."""
+    """Ratio of the best times of two functions that alternate, so that a busy machine slows both."""
     ours()
     theirs()
     best = [float("inf"), float("inf")]
@@ -67,7 +67,7 @@ def interleaved_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], repeat
 
 
 def peak_gigabytes(function: Callable[[], Any]) -> float:
-    """Peak resident memory of a fresh process that runs the function, its imports included."""
+    """Peak resident memory of a new process that runs the function, including its imports."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         return float(pool.apply(_peak_of, (function,)))
@@ -81,7 +81,7 @@ def _peak_of(function: Callable[[], Any]) -> float:
 
 def peak_memory() -> int | None:
     """Peak memory of this process so far, in bytes, or None if the system does not report it."""
-    if STATUS.exists():  # ru_maxrss of a new process starts at the memory of its parent
+    if STATUS.exists():  # because ru_maxrss of a new process starts at the memory of its parent
         kilobytes = next(line.split()[1] for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
         return int(kilobytes) * 1024
     try:

@@ -1,10 +1,10 @@
-"""Node moves of this tree against those of an older one: J where each ends, from the same starts.
+"""Compare the node moves with those of an older version: the objective J that each reaches from the same starts.
 
-    python -m benchmarks.moves OLDER/src             real networks at hand and planted ones
-    python -m benchmarks.moves OLDER/src --save      writes docs/benchmarks/moves.csv as well, a row for each start
+    python -m benchmarks.moves OLDER/src             available real networks, and planted ones
+    python -m benchmarks.moves OLDER/src --save      also writes docs/benchmarks/moves.csv, with one row per start
 
-Starts are six candidates, one of each family, and both versions refine each with the same order of visits. J of the
-blocks where they end is computed by the version now; lower is better.
+The starts are six candidates, one of each family. Both versions visit the nodes in the same order. This version
+computes J of the blocks that each reaches; lower is better.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from scipy import sparse
 from blockselect import BlockModel, check_attributed_graph, make_attributed_blocks
 try:
     from blockselect.consensus.refine import JointLikelihood
-except ImportError:  # a tree of version 0.2.0 or older
+except ImportError:  # version 0.2.0 or older
     from blockselect.consensus.joint import JointLikelihood
 
 def refine(graph, starts):
@@ -62,8 +62,8 @@ np.savez(f"{folder}/{sys.argv[2]}.npz", labels=np.array([result.model.labels for
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", type=Path, help="the folder src of the older tree")
-    parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
+    parser.add_argument("before", type=Path, help="the folder src of the older version")
+    parser.add_argument("--save", action="store_true", help=f"also write docs/benchmarks/{SAVED.name}")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = [compare(name, graph, Path(folder), options.before) for name, graph in networks()]
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def networks() -> Iterator[tuple[str, AttributedGraph]]:
-    """Real ones as a fit reads them, counts as presence, and one planted network of every regime."""
+    """Real networks as in a fit (counts made binary), and one planted network of each kind."""
     for name, graph in {**at_hand(), **further()}.items():
         binary = are_sparse_counts(graph.features)
         yield name, replace(graph, features=presence(graph.features)) if binary else graph
@@ -83,7 +83,7 @@ def networks() -> Iterator[tuple[str, AttributedGraph]]:
 
 
 def compare(name: str, graph: AttributedGraph, folder: Path, before: Path) -> pd.DataFrame:
-    """J before the first move and after the last of either version, a row for each start."""
+    """J before the first move and after the last move of each version, one row per start."""
     rng = np.random.default_rng(0)
     n_blocks = choose_n_blocks(graph.adjacency, rng=rng)
     found = find_block_models(
@@ -114,7 +114,7 @@ def compare(name: str, graph: AttributedGraph, folder: Path, before: Path) -> pd
 
 
 def _refined(folder: Path, source: Path | None, version: str) -> dict[str, np.ndarray]:
-    """Where a version ends, in a process of its own."""
+    """The blocks that a version reaches, computed in a separate process."""
     own = Path(__file__).parent.parent / "src"
     subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _REFINE, str(folder), version],
@@ -126,7 +126,7 @@ def _refined(folder: Path, source: Path | None, version: str) -> dict[str, np.nd
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per network: J where both end, the mean over starts and the best, and the difference in percent of J."""
+    """One row per network: mean and best J that both versions reach, and their difference in percent of J."""
     table = rows.assign(off=100 * (rows["now"] - rows["before"]) / rows["before"].abs())
     table["speed"] = rows["seconds before"] / rows["seconds now"]
     columns = {

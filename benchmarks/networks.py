@@ -1,4 +1,4 @@
-"""Networks to measure on: some come with the package, others are read from the folder BLOCKSELECT_DATA."""
+"""Networks for benchmarks: some come with the package, others are read from the folder that BLOCKSELECT_DATA names."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from blockselect.datasets.catalogue import DATASETS, find_dataset
 from blockselect.datasets.networks import package_network
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
-JUDGED = ("cora", "citeseer", "blogcatalog", "photo", "uai", "debian")  # on which selections are judged by use
-LARGE_SECTIONS = "debian-large-sections"  # of Debian as a whole: only packages of large sections, and links among them
-_LARGE = 600  # packages of a section
+JUDGED = ("cora", "citeseer", "blogcatalog", "photo", "uai", "debian")  # used to evaluate selections
+LARGE_SECTIONS = "debian-large-sections"  # all of Debian, restricted to packages of large sections
+_LARGE = 600  # packages in a large section
 
 
 def at_hand() -> dict[str, AttributedGraph]:
-    """Real networks, the smallest first."""
+    """The available real networks, smallest first."""
     found = {"Cora": load_cora()}
     if _file("BlogCatalog.mat"):
         found["BlogCatalog"] = blogcatalog()
@@ -30,7 +30,7 @@ def at_hand() -> dict[str, AttributedGraph]:
 
 
 def further() -> dict[str, AttributedGraph]:
-    """Real networks that only quality is measured on."""
+    """Further available real networks, used only to measure quality."""
     found = {"Citeseer": load_citeseer()}
     if uai := _file("uai.npz", "development/uai.npz"):
         found["UAI2010"] = _from_parts(uai)
@@ -47,20 +47,20 @@ def blogcatalog() -> AttributedGraph:
 
 
 def blogcatalog_name() -> str:
-    """What `blogcatalog` gives: figures of a network without blocks say nothing about real features."""
+    """The name of the network that `blogcatalog` returns."""
     return "BlogCatalog" if _file("BlogCatalog.mat") else "a random network of the size of BlogCatalog"
 
 
 def judged(name: str) -> AttributedGraph:
-    """A network with known classes: of the catalogue, or stored in BLOCKSELECT_DATA.
+    """A network with known classes, from the catalogue or the folder BLOCKSELECT_DATA.
 
-    "debian-all" has all packages of Debian, and "debian-large-sections" those of sections of 600 packages or more.
-    Classes are the sections.
+    "debian-all" contains all packages of Debian, and "debian-large-sections" those in sections of at least 600
+    packages; the classes are the sections.
 
     Raises
     ------
     ValueError
-        No file of this name is available.
+        If no file of this name is available.
     """
     if name in DATASETS:
         return find_dataset(name).load()
@@ -84,7 +84,7 @@ def _file(*names: str) -> Path | None:
 
 
 def _from_parts(path: Path) -> AttributedGraph:
-    """A network stored as CSR parts A_* and Y_*."""
+    """Read a network that is stored as the arrays of two CSR matrices, A and Y."""
     parts = np.load(path)
     features, adjacency = (
         sparse.csr_array(
@@ -101,7 +101,7 @@ def _large_sections(graph: AttributedGraph) -> AttributedGraph:
 
 
 def _lookalike() -> AttributedGraph:
-    """Same counts of nodes, links, features and entries; some features are far more frequent than others."""
+    """A random network as large as BlogCatalog; some features are far more frequent than others."""
     rng = np.random.default_rng(0)
     links = rng.integers(N_NODES, size=(2, N_LINKS))
     adjacency = sparse.coo_array((np.ones(N_LINKS), links), shape=(N_NODES, N_NODES))

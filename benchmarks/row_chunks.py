@@ -1,7 +1,7 @@
-"""What row chunks cost in quality: the same networks in memory, with and without "smoothed", and in ten chunks.
+"""The effect of row chunks on quality: the same networks in memory, with and without "smoothed", and in ten chunks.
 
-python -m benchmarks.row_chunks            planted networks of every regime, and Cora
-python -m benchmarks.row_chunks --save     writes docs/benchmarks/row_chunks.csv as well, a row for each fit
+python -m benchmarks.row_chunks            planted networks of all kinds, and Cora
+python -m benchmarks.row_chunks --save     also writes docs/benchmarks/row_chunks.csv, with one row per fit
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IN_MEMORY, BY_LINKS, IN_CHUNKS = "in memory", 'in memory, without "smoothed"', "
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
+    parser.add_argument("--save", action="store_true", help=f"also write docs/benchmarks/{SAVED.name}")
     options = parser.parse_args()
     rows = pd.DataFrame(list(fits()))
     kind = np.where(rows["network"] == "Cora", "Cora", "planted")
@@ -75,7 +75,7 @@ _find_candidates = search.find_candidates
 
 
 def _by_links(adjacency: Any, features: Any, *arguments: Any, **settings: Any) -> Any:
-    """Candidates from the links alone, as row chunks have them."""
+    """Find candidates from the links only, as for row chunks."""
     return _find_candidates(adjacency, None, *arguments, **settings)
 
 

@@ -1,15 +1,15 @@
-"""How the default grows: time of each stage and peak memory over nodes, links, values and features, with exponents.
+"""Growth of the default's time and peak memory with the numbers of nodes, links, values and features.
 
-    python -m benchmarks.scale                 series up to 300,000 nodes
-    python -m benchmarks.scale --full          and 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
+    python -m benchmarks.scale                 series of up to 300,000 nodes
+    python -m benchmarks.scale --full          also 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
     python -m benchmarks.scale --chunks 5000000 --jobs 16
-                                               features in row chunks on disk, with ten links, fifty values and a
-                                               fiftieth of a feature per node
+                                               features in row chunks on disk; per node 10 links and 50 values, and
+                                               one feature for every 50 nodes
     python -m benchmarks.scale nodes --jobs 1 2
                                                each network with one thread and with two
-    python -m benchmarks.scale --save          writes docs/benchmarks/scale.csv as well
+    python -m benchmarks.scale --save          also writes docs/benchmarks/scale.csv
 
-Each network is made in one process and fitted in another, so that peak memory is that of the fit and its data.
+Each network is made in one process and fitted in another, so peak memory is that of the fit and its data.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ STAGES = ("gate", "number of blocks", "block models", "screening", "ranking")
 class Size:
     n_nodes: int
     n_links: int
-    n_values: int  # of the features, zeros left out
+    n_values: int  # non-zero values of the features
     n_features: int
 
 
@@ -54,7 +54,7 @@ FULL = Size(1_000_000, 10_000_000, 50_000_000, 100_000)
 
 
 def series() -> dict[str, list[Size]]:
-    """What grows in each series; "nodes" brings links and values along, "all" the features as well."""
+    """The sizes of each series. In "nodes", links and values grow with the nodes; in "all", features grow as well."""
     nodes = (10_000, 30_000, 100_000, 300_000)
     return {
         "nodes": [Size(n, 10 * n, 50 * n, BASE.n_features) for n in nodes],
@@ -70,13 +70,20 @@ GROWS = {"nodes": "n_nodes", "all": "n_nodes", "links": "n_links", "values": "n_
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help=f"series to run, of {list(GROWS)}; all of them if none is named")
-    parser.add_argument("--full", action="store_true", help="a million nodes as well")
-    parser.add_argument("--chunks", type=int, nargs="*", default=[], metavar="NODES", help="networks in row chunks")
-    parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
-    parser.add_argument("--jobs", type=int, nargs="+", default=[2], metavar="N", help="threads of a fit")
-    parser.add_argument("--blocks", type=int, help="number of blocks, if it shall not be found")
-    parser.add_argument("--largest", type=int, default=300_000, help="leave out networks of more nodes than this")
+    parser.add_argument("names", nargs="*", help=f"series to run, out of {list(GROWS)}; by default all")
+    parser.add_argument("--full", action="store_true", help="also a million nodes")
+    parser.add_argument(
+        "--chunks",
+        type=int,
+        nargs="*",
+        default=[],
+        metavar="NODES",
+        help="sizes of networks whose features are in row chunks",
+    )
+    parser.add_argument("--save", action="store_true", help=f"also write docs/benchmarks/{SAVED.name}")
+    parser.add_argument("--jobs", type=int, nargs="+", default=[2], metavar="N", help="number of threads")
+    parser.add_argument("--blocks", type=int, help="number of blocks; by default it is estimated")
+    parser.add_argument("--largest", type=int, default=300_000, help="leave out networks with more nodes than this")
     options = parser.parse_args()
     chosen = {name: sizes for name, sizes in series().items() if not options.names or name in options.names}
     if options.chunks:
@@ -107,7 +114,7 @@ def main() -> None:
 
 
 def measure(size: Size, jobs: int, n_blocks: int | None, *, in_chunks: bool = False) -> dict[str, Any]:
-    """One network, made and fitted in processes of their own."""
+    """Make and fit one network, each in its own process."""
     with tempfile.TemporaryDirectory() as folder:
         made = _run("make_chunks" if in_chunks else "make", size, repr(folder))
         return {**asdict(size), **made, **_run("fit", size, f"{folder!r}, {jobs}, {n_blocks}")}
@@ -120,13 +127,13 @@ def _run(task: str, size: Size, arguments: str) -> dict[str, Any]:
 
 
 def make(size: Size, folder: str) -> None:
-    """Write a planted network to the folder and print what it took."""
+    """Write a planted network to the folder, and print the time and memory that this took."""
     from blockselect import make_attributed_blocks
 
     start = time.perf_counter()
     home_share = (1 + N_BLOCKS // 2) / 2 / N_BLOCKS
     rate = size.n_values / size.n_nodes / size.n_features / (1 + (SIGNAL - 1) * home_share)
-    spread = 1.5 / np.log(4)  # mean of a rate even on a log scale from half to twice the middle
+    spread = 1.5 / np.log(4)  # mean of a rate that is uniform on a log scale from half to twice the median
     planted = make_attributed_blocks(
         size.n_nodes,
         N_BLOCKS,
@@ -145,7 +152,7 @@ def make(size: Size, folder: str) -> None:
 
 
 def make_chunks(size: Size, folder: str) -> None:
-    """The same with features in chunks of rows, one file each, so that they are never held whole."""
+    """As `make`, with each chunk of rows in its own file, so that the features are never in memory as a whole."""
     from blockselect import make_attributed_blocks
 
     start = time.perf_counter()
@@ -182,11 +189,11 @@ def _features(folder: str) -> Any:
 
 
 def fit(size: Size, folder: str, jobs: int, n_blocks: int | None) -> None:
-    """Fit the default to the network in the folder and print its stages."""
+    """Fit the default to the network in the folder, and print the time and memory of its stages."""
     import blockselect.consensus.estimator as default
     from blockselect import make_attributed_blocks
 
-    small = make_attributed_blocks(200, 3, random_state=0)  # compiled code is loaded before the clock starts
+    small = make_attributed_blocks(200, 3, random_state=0)  # loads compiled code before the clock starts
     default.BlockModelSelector(10, n_jobs=jobs, random_state=0).fit(small.features, adjacency=small.adjacency)
     features, adjacency = _features(folder), sparse.load_npz(Path(folder) / "adjacency.npz")
     loaded = peak_gigabytes()
@@ -216,7 +223,7 @@ def fit(size: Size, folder: str, jobs: int, n_blocks: int | None) -> None:
 
 
 class Stages:
-    """Seconds, CPU seconds and peak memory so far at the end of each stage of a fit, by clocks around its steps."""
+    """Seconds and CPU seconds of each stage of a fit, and the peak memory at its end."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -226,7 +233,7 @@ class Stages:
         self.families: dict[str, float] = {}
 
     def watch(self) -> Any:
-        """Within this context, fits of the default are timed."""
+        """Return a context in which fits of the default are timed."""
         from contextlib import ExitStack
 
         import blockselect.consensus.estimator as default
@@ -268,7 +275,7 @@ class Stages:
             print(line, file=sys.stderr, flush=True)
 
     def _timed_family(self, family: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """The family with starts that add their seconds; starts of several threads may take them at the same time."""
+        """Wrap a family so that the seconds of its starts are added up, even if they run in parallel threads."""
 
         def timed(start: Callable[[], Any]) -> Any:
             begin = time.perf_counter()
@@ -285,7 +292,7 @@ def peak_gigabytes() -> float:
 
 
 def exponents(table: pd.DataFrame) -> pd.DataFrame:
-    """Slopes of log time and log memory over the log of what grows, by least squares, one row per series."""
+    """Growth exponents of time and memory, one row per series: least-squares slopes on log scales."""
     return pd.DataFrame(list(_slopes(table)))
 
 
@@ -303,7 +310,7 @@ def _slope(size: np.ndarray, measured: Sequence[float]) -> float:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """Without CPU seconds and the memory of each stage, which the CSV has."""
+    """A table without CPU seconds and without the memory of each stage, which are only in the CSV."""
     shown = [
         column
         for column in table.columns

@@ -1,4 +1,4 @@
-"""The descent at the size of BlogCatalog, against the product it cannot do without and the paper's formula."""
+"""The descent on BlogCatalog, relative to its matrix products alone and to the literal formula of the paper."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def run() -> Iterator[Measurement]:
             f"one iteration of {count} solve(s)",
             ratio,
             limit,
-            "÷ the bare product of the scores with gram_squared in NumPy",
+            "relative to only the product of the scores with gram_squared in NumPy",
         )
     yield _against_the_literal_formula(graph.features, models[0], gram)
     yield Measurement(
-        "BlogCatalog BMGUFS fit", peak_gigabytes(fit_bmgufs), 1.2, "peak of a process of its own", unit="GB"
+        "BlogCatalog BMGUFS fit", peak_gigabytes(fit_bmgufs), 1.2, "peak of a separate process", unit="GB"
     )
 
 
 def _bare_products(W: np.ndarray, scores: np.ndarray) -> Callable[[], object]:
-    """As many products as a descent makes, in the faster order: a matrix–vector product for one solve."""
+    """As many products as a descent computes, in the faster order: a matrix–vector product for one solve."""
     if len(scores) == 1:
         return lambda: [W @ scores[0] for _ in range(_ITERATIONS + 1)]
     return lambda: [scores @ W for _ in range(_ITERATIONS + 1)]
@@ -54,9 +54,9 @@ def _bare_products(W: np.ndarray, scores: np.ndarray) -> Callable[[], object]:
 def _against_the_literal_formula(
     features: Features, model: BlockModel, gram: GramSquared, sample: int = 3
 ) -> Measurement:
-    """One iteration of the gradient of L_b with n × n matrices and a loop over features, as printed.
+    """One iteration with the gradient of L_b as printed: n × n matrices and a loop over features.
 
-    The loop is timed on a few features and scaled up to all: all of them would take the better part of an hour.
+    The loop is timed for a few features and scaled up, because all features would take almost an hour.
     """
     statistics = BlockStatistics.of(features, [model])
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The stored table of benchmarks, so that a regression is seen."""
+"""The stored values of the benchmarks, which reveal regressions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pandas as pd
 from benchmarks.measure import Measurement
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "bench.csv"
-WORSE = 1.25  # times the stored value: more than a busy machine usually adds to a ratio
+WORSE = 1.25  # ratio to the stored value; a busy machine usually changes ratios by less
 
 
 def read() -> dict[str, float]:
-    """The value of each benchmark when the table was last saved."""
+    """The stored value of each benchmark."""
     if not PATH.is_file():
         return {}
     table = pd.read_csv(PATH)
@@ -22,14 +22,14 @@ def read() -> dict[str, float]:
 
 
 def is_worse(row: Measurement, was: float | None) -> bool:
-    """Whether a value is by more than a quarter on the wrong side of the stored one."""
+    """Whether a value is more than a quarter worse than the stored one."""
     if was is None:
         return False
     return row.value > WORSE * was if row.at_most else row.value * WORSE < was
 
 
 def save(rows: Sequence[tuple[str, Measurement]]) -> None:
-    """Replace the rows that were measured; those of benchmarks not run stay."""
+    """Replace the rows of the benchmarks that were run."""
     columns = ["benchmark", "value", "unit", "peak_gb", "how"]
     old = pd.read_csv(PATH) if PATH.is_file() else pd.DataFrame(columns=columns)
     new = pd.DataFrame(

@@ -69,7 +69,7 @@ found = {
     for method in METHODS
 }
 for method, (one, other) in found.items():
-    print(f"{method:24} within {one:.2f}   to others {other:.2f}")
+    print(f"{method:24} assortative {one:.2f}   disassortative {other:.2f}")
 
 # %%
 # The result

@@ -27,9 +27,9 @@ from blockselect import (
 )
 
 DEPARTMENTS = np.array(["research", "sales", "office"])
-mails = [[0.10, 0.01, 0.06], [0.01, 0.10, 0.06], [0.06, 0.06, 0.02]]
+emails = [[0.10, 0.01, 0.06], [0.01, 0.10, 0.06], [0.06, 0.06, 0.02]]
 firm = make_attributed_blocks(
-    480, 3, density=mails, n_informative=15, n_redundant=0, n_noise=45, random_state=7
+    480, 3, density=emails, n_informative=15, n_redundant=0, n_noise=45, random_state=7
 )
 department = DEPARTMENTS[firm.blocks]
 skills = pd.DataFrame(
@@ -46,7 +46,7 @@ selector = BlockModelSelector(10, block_model=department).fit(
     skills, adjacency=firm.adjacency
 )
 right_ones = firm.is_informative[selector.support_].sum()
-print(f"{right_ones} of 10 selected skills go with the departments")
+print(f"{right_ones} of 10 selected skills are associated with the departments")
 
 # %%
 # Blocks passed with names keep them. Research and sales are dark on the diagonal; the
@@ -83,8 +83,11 @@ for name, labels in {
 F = pd.get_dummies(department).to_numpy()
 M = 0.1 * np.eye(3)
 within = BMGUFS(10, block_model=(F, M)).fit(skills, adjacency=firm.adjacency)
-as_it_is = BMGUFS(10, block_model=F).fit(skills, adjacency=firm.adjacency)
-for name, fitted in {"mails only within": within, "mails as they are": as_it_is}.items():
+as_observed = BMGUFS(10, block_model=F).fit(skills, adjacency=firm.adjacency)
+for name, fitted in {
+    "internal e-mails only": within,
+    "observed e-mails": as_observed,
+}.items():
     print(f"{name}: relative error {fitted.block_model_.relative_error:.4f}")
 
 # %%

@@ -48,9 +48,7 @@ print(selected.shape)
 # As a check, we fit again with the whole matrix in memory. Each point is a feature; planted
 # features are blue.
 whole = BMGUFS(40, n_blocks=5, random_state=0).fit(made.features, adjacency=made.adjacency)
-print(
-    f"largest difference of a score: {np.abs(whole.scores_ - selector.scores_).max():.1e}"
-)
+print(f"largest difference in score: {np.abs(whole.scores_ - selector.scores_).max():.1e}")
 
 figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
 colours = np.where(made.is_informative, "#0b62b8", "#b5b5b5")

@@ -1,9 +1,9 @@
-"""Try what a release would upload: install the wheel and the sdist, and run the README's tests with each.
+"""Check the files of a release: install the wheel and the sdist, and run the tests of the README with each.
 
     python scripts/check_dist.py dist
 
-Both run the tests of the unpacked sdist, far from the checkout, in an environment that has the package, its command and
-pytest, and nothing else. `make dist` builds the files first.
+The tests are those of the unpacked sdist. They run outside the checkout, in an environment that contains only the
+package, its command and the test tools. `make dist` builds the files first.
 """
 
 from __future__ import annotations
@@ -31,16 +31,18 @@ def main(folder: Path) -> None:
 
 
 def check_contents(wheel: Path) -> None:
-    """A wheel holds the package and its metadata: what else it holds would land beside other packages."""
+    """Check that a wheel contains only the package and its metadata; anything else would be installed next to it."""
     with zipfile.ZipFile(wheel) as archive:
         folders = {name.split("/")[0] for name in archive.namelist()}
     strangers = {name for name in folders if name != "blockselect" and not name.endswith(".dist-info")}
     if strangers:
-        raise SystemExit(f"{wheel.name} holds {', '.join(sorted(strangers))} besides the package; see pyproject.toml.")
+        raise SystemExit(
+            f"{wheel.name} contains {', '.join(sorted(strangers))} besides the package; see pyproject.toml."
+        )
 
 
 def python_with(archive: Path, environment: Path) -> Path:
-    """The Python of a new environment that has the package and its command from this file."""
+    """Install a file with its command in a new environment; return the Python of the environment."""
     venv.create(environment, with_pip=True)
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

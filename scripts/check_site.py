@@ -1,8 +1,8 @@
-"""Check the built site: every link within it leads somewhere, and no page asks another server for anything.
+"""Check the built site: its internal links must work, and no page may load anything from another server.
 
     python scripts/check_site.py docs/_build/html
 
-Links to other sites are not followed.
+Links to other sites are not checked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LOADING_LINKS = {"stylesheet", "preload", "modulepreload", "icon", "shortcut ico
 
 
 class Page(HTMLParser):
-    """What a page links to, what it loads, and the anchors it has."""
+    """The links of a page, the files it loads, and its anchors."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(convert_charrefs=True)
@@ -37,7 +37,7 @@ class Page(HTMLParser):
 
 
 def faults(root: Path) -> list[str]:
-    """What is wrong with the pages below a folder, one line per fault."""
+    """Find the faults of all pages in a folder, one line per fault."""
     pages = {path.resolve(): Page(path) for path in sorted(root.rglob("*.html")) if "_static" not in path.parts}
     found = []
     for path, page in pages.items():
@@ -69,4 +69,4 @@ if __name__ == "__main__":
     wrong = faults(folder)
     if wrong:
         raise SystemExit("\n".join(wrong))
-    print(f"all links within {len(list(folder.rglob('*.html')))} pages lead somewhere")
+    print(f"all internal links of {len(list(folder.rglob('*.html')))} pages work")

@@ -1,7 +1,7 @@
 """Count files and lines of code per package: python scripts/count_code.py [folder] [--entered].
 
-Docstrings, comments and blank lines do not count. --entered also counts the files of blockselect in which a function
-runs while a selector is fitted to Cora, and while the command selects features.
+Docstrings, comments and blank lines do not count. --entered also counts the files in which a function runs during three
+calls: both selectors fitted to Cora, and `blockselect select`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDe
 
 
 def lines_of_code(text: str) -> int:
-    """Number of lines on which some token stands that is neither a comment nor part of a docstring."""
+    """Number of lines that have code, not only comments or docstrings."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NO_CODE:
@@ -43,7 +43,7 @@ def lines_of_code(text: str) -> int:
 
 
 def count(folder: Path) -> dict[str, tuple[int, int]]:
-    """Files and lines of code of each package directly below a folder; its own files count as "top level"."""
+    """Numbers of files and lines of code in each subfolder of a folder; its own files count as "top level"."""
     counted: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).parts

@@ -1,7 +1,7 @@
-"""Fuzz every reader of files for some seconds each, guided by coverage: `python scripts/fuzz_readers.py --seconds 60`.
+"""Fuzz the readers of all file formats, guided by coverage: `python scripts/fuzz_readers.py --seconds 60`.
 
-Needs atheris (`pip install 'blockselect[fuzz]'`, on Linux). Each format runs in a process of its own, as atheris ends
-the process it runs in. A finding is kept as a file `crash-…` in the folder that is printed.
+It needs atheris (`pip install 'blockselect[fuzz]'`, on Linux). Each format runs in its own process, because atheris
+ends the process in which it runs. Findings are saved as files `crash-…` in the folder that is printed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-MEMORY_MB = 4096  # more than that for a file of some kilobytes is a finding
-SLOW_SECONDS = 20  # longer than that too
+MEMORY_MB = 4096  # using more for a file of a few kilobytes is a finding
+SLOW_SECONDS = 20  # so is taking longer
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--seconds", type=int, default=60, help="for each format")
-    options.add_argument("--only", help="one format alone: internal, and to look into a finding")
+    options.add_argument("--seconds", type=int, default=60, help="seconds per format")
+    options.add_argument("--only", help="fuzz only this format, in this process (to investigate a finding)")
     given = options.parse_args()
     if given.only:
         return _fuzz(given.only, given.seconds)
@@ -53,7 +53,7 @@ def _fuzz(name: str, seconds: int) -> int:
         (folder / name).write_bytes(data)
         read_either_way(folder / name)
 
-    print(f"findings go to {folder}", flush=True)
+    print(f"findings are saved in {folder}", flush=True)
     limits = [f"-max_total_time={seconds}", f"-rss_limit_mb={MEMORY_MB}", f"-timeout={SLOW_SECONDS}", "-max_len=4096"]
     atheris.Setup([sys.argv[0], *limits, f"-artifact_prefix={folder}/", str(corpus)], one_input)
     atheris.Fuzz()

@@ -1,12 +1,11 @@
-"""Make the network of Debian packages that comes with the package, and the larger network that benchmarks can read.
+"""Make the network of Debian packages that comes with blockselect, and a larger one for benchmarks.
 
-For maintainers; needs Debian 12 (bookworm, amd64) with the index of its section main, besides blockselect's own
-dependencies:
+For maintainers. It needs Debian 12 (bookworm, amd64) with the package index of main:
 
     apt-cache dumpavail | python scripts/make_debian.py FOLDER
 
-The script writes debian.npz and debian-all.npz into FOLDER and prints their SHA-256. The index of Debian 12.15 gives
-the file in src/blockselect/datasets/data; ``README.md`` there describes it.
+The script writes debian.npz and debian-all.npz into FOLDER and prints their SHA-256. The file in
+src/blockselect/datasets/data, which ``README.md`` there describes, was made from the index of Debian 12.15.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ SECTIONS = (
     "perl python ruby java haskell games fonts gnome kde php rust gnu-r ocaml javascript math science sound net "
     "editors text web mail graphics video golang lisp tex database electronics hamradio education"
 ).split()
-LEAST_PACKAGES_OF_ALL = 10  # that have a feature of the large network
-LEAST_PACKAGES = 6  # that have a feature of the small network
-PER_SECTION = 200  # packages of a section in the small network
-MOST_LINKS, LEAST_LINKS = 800, 2  # a package of the small network has fewer than the first, and at least the second
+LEAST_PACKAGES_OF_ALL = 10  # a feature of the large network occurs in at least as many packages
+LEAST_PACKAGES = 6  # the same for the small network
+PER_SECTION = 200  # maximum number of packages per section in the small network
+MOST_LINKS, LEAST_LINKS = 800, 2  # limits on the links of a package in the small network
 
 
 def main(folder: Path) -> None:
@@ -54,7 +53,7 @@ def main(folder: Path) -> None:
 
 
 def read_packages(index: str) -> dict[str, Package]:
-    """Read the paragraphs of a package index; a line that begins with a space continues the field before it."""
+    """Read the paragraphs of a package index; a line that begins with a space continues the previous field."""
     packages = {}
     for paragraph in index.split("\n\n"):
         fields: Package = {}
@@ -71,7 +70,7 @@ def read_packages(index: str) -> dict[str, Package]:
 
 
 def dependencies(packages: dict[str, Package], names: np.ndarray) -> np.ndarray:
-    """Return the rows of each package and of the packages it needs, (links, 2); only the first alternative counts."""
+    """Return the dependencies as pairs of rows (links, 2); of alternatives, only the first counts."""
     row = {name: at for at, name in enumerate(names)}
     found = set()
     for name, fields in packages.items():
@@ -83,14 +82,14 @@ def dependencies(packages: dict[str, Package], names: np.ndarray) -> np.ndarray:
 
 
 def features_of(fields: Package) -> set[str]:
-    """Return the tags of a package, and the words of the first line of its description."""
+    """Return the tags of a package and the words in the first line of its description."""
     tags = {f"tag:{tag.strip()}" for tag in fields.get("Tag", "").split(",") if tag.strip()}
     words = re.findall(r"[a-z][a-z+#]{2,}", fields.get("Description", "").lower())
     return tags | (set(words) - STOP_WORDS)
 
 
 def indicators(features_of_package: list[set[str]]) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return a binary matrix of the features that enough packages have, and the names of these features."""
+    """Return a binary matrix of the features that occur in enough packages, and their names."""
     counts = Counter(feature for features in features_of_package for feature in features)
     names = np.array(sorted(name for name, count in counts.items() if count >= LEAST_PACKAGES_OF_ALL))
     column = {name: at for at, name in enumerate(names)}
@@ -100,7 +99,7 @@ def indicators(features_of_package: list[set[str]]) -> tuple[sparse.csr_array, n
 
 
 def well_linked(adjacency: sparse.csr_array, sections: np.ndarray) -> np.ndarray:
-    """Return the packages of the small network: of each section those with the most links, but no hubs."""
+    """Return the packages of the small network: those with the most links in each section, without hubs."""
     inside = np.flatnonzero(np.isin(sections, SECTIONS) & (adjacency.sum(axis=1) < MOST_LINKS))
     degrees = adjacency[inside][:, inside].sum(axis=1)
     by_degree = np.lexsort((inside, -degrees))

@@ -1,4 +1,4 @@
-"""Write the table of methods in docs/methods.md anew from the registry: run it after a change there."""
+"""Update the table of methods in docs/methods.md from the registry; run it after a change of the registry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GUIDED_BY = {
 
 
 def methods_table() -> str:
-    """The registry as a table in Markdown, as in the documentation."""
+    """The registry as a Markdown table."""
     header = ("name", "method", "guided by", "formula", "in the paper", "reference")
     lines = [header, ["---"] * len(header)]
     for name, method in SELECTORS.items():

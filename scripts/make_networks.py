@@ -1,14 +1,14 @@
 """Make the citation networks that come with the package: Cora and Citeseer.
 
-For maintainers; needs the internet, pip and pyarrow (to read Parquet), besides blockselect's own dependencies:
+For maintainers. Besides the dependencies of blockselect it needs the internet, pip and pyarrow (to read Parquet):
 
     python scripts/make_networks.py FOLDER
 
-FOLDER holds the files ``ind.cora.*`` and ``ind.citeseer.*`` of github.com/tkipf/gcn, folder gcn/data, commit
-39a4089fe72ad9f055ed6fdb9746abdcfebc4d81. Cora itself comes from the graphdatascience wheel; the files give only the
-order in which Planetoid has its papers. The script writes cora.npz, citeseer.npz and the licence of the wheel into
-src/blockselect/datasets/data and prints the SHA-256 of both networks. The same input gives the same bytes as long as
-NumPy's .npy header and zlib stay the same.
+FOLDER contains the files ``ind.cora.*`` and ``ind.citeseer.*`` from github.com/tkipf/gcn, folder gcn/data, commit
+39a4089fe72ad9f055ed6fdb9746abdcfebc4d81. Cora itself is taken from the graphdatascience wheel; the files provide only
+Planetoid's order of its papers. The script writes cora.npz, citeseer.npz and the licence of the wheel into
+src/blockselect/datasets/data and prints the SHA-256 of both networks. The same input gives the same bytes unless
+NumPy's .npy header or zlib changes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main(folder: Path) -> None:
 
 
 def read_cora() -> tuple[Arrays, bytes]:
-    """Return Cora as the graphdatascience wheel has it, and the licence of the wheel."""
+    """Return Cora from the graphdatascience wheel, and the licence of the wheel."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(download_wheel(Path(folder))) as wheel:
         nodes = pd.read_parquet(io.BytesIO(wheel.read(NODES)), engine="pyarrow")
         citations = pd.read_parquet(io.BytesIO(wheel.read(CITATIONS)), engine="pyarrow")
@@ -85,16 +85,18 @@ def download_wheel(folder: Path) -> Path:
 
 
 def read_planetoid(folder: Path, name: str) -> Arrays:
-    """Return a network in Planetoid's order: the papers of `allx`, then the test papers by their number.
+    """Return a network in Planetoid's order: the papers of `allx`, then the test papers by number.
 
-    Numbers that the test index leaves out have no words; these papers and their links are dropped.
+    Papers whose numbers are missing from the test index have no words; they and their links are dropped.
     """
 
     def read(part: str) -> Any:
         content = (folder / f"ind.{name}.{part}").read_bytes()
         if hashlib.sha256(content).hexdigest() != PLANETOID_SHA256[f"ind.{name}.{part}"]:
             raise SystemExit(f"{folder / f'ind.{name}.{part}'} is not the published file; do not use it.")
-        return content if part == "test.index" else pickle.loads(content, encoding="latin1")  # the content is pinned
+        return (
+            content if part == "test.index" else pickle.loads(content, encoding="latin1")
+        )  # safe, because the hash is pinned
 
     first, test, neighbours = read("allx"), read("tx"), read("graph")
     index = np.array(read("test.index").split(), dtype=int)
@@ -107,11 +109,11 @@ def read_planetoid(folder: Path, name: str) -> Arrays:
 
 
 def compact(paper_ids: np.ndarray, classes: np.ndarray, ends: np.ndarray, features: csr_array) -> Arrays:
-    """The network in the smallest integer types: each link once, and of each paper the words it has."""
+    """Store a network in small integer types: each link once, and the words of each paper."""
     index = pd.Index(paper_ids)
     rows = index.get_indexer(ends.ravel()).reshape(-1, 2)
     if (rows < 0).any() or not index.is_unique:
-        raise SystemExit("a citation names a paper that is not there, or a paper is there twice.")
+        raise SystemExit("a citation refers to an unknown paper, or a paper occurs twice.")
     features.eliminate_zeros()
     features.sort_indices()
     if not (features.data == 1).all():
@@ -120,23 +122,23 @@ def compact(paper_ids: np.ndarray, classes: np.ndarray, ends: np.ndarray, featur
         "paper_ids": index.to_numpy(dtype=np.int32),  # (n,)
         "classes": classes.astype(np.uint8),  # (n,)
         "links": np.unique(np.sort(rows, axis=1), axis=0).astype(np.uint16),  # (links, 2), smaller row first
-        "words": features.indices.astype(np.uint16),  # (ones,), paper after paper
+        "words": features.indices.astype(np.uint16),  # (ones,), by paper
         "words_per_paper": np.diff(features.indptr).astype(np.uint8),  # (n,)
         "n_words": np.array(features.shape[1], dtype=np.uint16),
     }
 
 
 def order_of_planetoid(cora: Arrays, planetoid: Arrays) -> Arrays:
-    """Row of each of Planetoid's papers in Cora, and Planetoid's number of each class."""
+    """The row in Cora of each of Planetoid's papers, and Planetoid's number of each class."""
     rows = np.argsort(signatures(planetoid), kind="stable")
     order = np.empty_like(rows)
     order[rows] = np.argsort(signatures(cora), kind="stable")
     position = np.argsort(order)
     if not np.array_equal(np.unique(np.sort(position[cora["links"]], axis=1), axis=0), planetoid["links"]):
-        raise SystemExit("the two forms of Cora are not the same network.")
+        raise SystemExit("the two versions of Cora are different networks.")
     pairs = np.unique(np.stack([cora["classes"][order], planetoid["classes"]], axis=1), axis=0)
     if len(pairs) != 7:
-        raise SystemExit("the classes of the two forms of Cora differ.")
+        raise SystemExit("the classes of the two versions of Cora differ.")
     return {"planetoid_rows": order.astype(np.uint16), "planetoid_classes": pairs[:, 1]}
 
 
@@ -170,7 +172,7 @@ def check(arrays: Arrays, **expected: int) -> None:
 
 
 def write_npz(path: Path, arrays: Arrays) -> None:
-    """Write as np.savez_compressed does, with nothing in the file that depends on the day or the machine."""
+    """Write as np.savez_compressed does, but so that the bytes do not depend on date or machine."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             buffer = io.BytesIO()

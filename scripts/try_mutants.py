@@ -1,23 +1,23 @@
-"""Put small faults into bmgufs/ and consensus/, one at a time, and see whether the tests of that file notice.
+"""Insert small faults into bmgufs/ and consensus/, one at a time, and test whether the tests detect them.
 
     python scripts/try_mutants.py --count 40 --seed 0 [--only losses.py] [--workers 2] [--longest 10]
                                   [--results mutants.jsonl]
 
-A fault swaps an operator, a comparison, a constant or a condition. Arguments of decorators are set aside by rule: they
-are options of the compiler, of records and of the validation (``cache``, ``nogil``, ``eq``, …) and change how code is
-made or stored, not what it computes. The summary gives both shares: without them, and with them as not noticed.
+A fault changes an operator, a comparison, a constant or a condition. Arguments of decorators are set aside: they are
+options of the compiler, of dataclasses and of the validation (``cache``, ``nogil``, ``eq``, …) and do not change what
+is computed. The summary shows the share of detected faults twice: without these, and with these as undetected.
 
-The source is copied to a temporary folder; the checkout stays as it is. Each faulty copy runs the tests that belong to
-its file (TESTS), file by file, the quickest tests of a file first, until the first one fails or the time is up, which
-counts as noticed too. The tests must pass without a fault; how long that takes sets the limit. With --longest, tests
-that take more seconds each are left out: fewer faults are noticed, in less time.
+The source is copied to a temporary folder, so the checkout is not changed. Each faulty copy runs the tests of its file
+(TESTS), file by file and the fastest tests first, until a test fails or the time is up; both count as detected. The
+tests must pass without a fault, and the time that this takes determines the limit. --longest leaves out tests that take
+more seconds than this, which saves time but may miss faults.
 
-With --results, what was found is kept in a file, and a run that was stopped goes on where it was. A fault that was not
-noticed is tried again when its tests have changed since; one that was noticed stays so, as tests are only added: begin
-with a new file after tests were taken away.
+--results saves the results in a file, and the same command then resumes an interrupted run. An undetected fault is
+tried again if its tests have changed. A detected one is not, since tests are usually only added; use a new file after
+tests were removed.
 
-Compiled code of unchanged files is taken from a cache. Numba sees a changed file by its time and size but does not look
-through imports, so no compiled file may import from another of these packages; this is checked.
+Compiled code of unchanged files is cached. Numba notices a changed file by its time and size, but does not follow
+imports. Therefore no compiled file may import from these packages, which is checked.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "blockselect"
 PACKAGES = ("bmgufs", "consensus")
-SECONDS, TIMES = 60, 5  # for the tests of one fault: at least, and of what they take without a fault
-LOADED = (  # before a process is forked for each fault
+SECONDS, TIMES = 60, 5  # time limit of a fault: at least 60 seconds, and 5 times what its tests usually take
+LOADED = (  # imported before a process is forked for each fault
     "array_api_compat",
     "hypothesis.strategies",
     "joblib",
@@ -64,7 +64,7 @@ LOADED = (  # before a process is forked for each fault
     "torch",
 )
 
-# What tests a file besides the file of its own name.
+# Tests of a file besides the test file of the same name.
 TESTS = {
     "bmgufs/descent.py": [
         "tests/bmgufs/test_sphere.py",
@@ -102,8 +102,8 @@ TESTS = {
     "inspection/stability.py": ["tests/inspection/test_reselection.py"],
     "consensus/target.py": ["tests/consensus/test_ranking.py"],
 }
-INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python
-LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or hold no code
+INTERPRETED = {"consensus/moves.py"}  # compiling takes longer than running its tests in Python
+LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or contain no code
 
 SWAPS = {
     ast.Add: ast.Sub,
@@ -126,14 +126,14 @@ SWAPS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """One change of one file."""
+    """One change in one file."""
 
     path: Path
     line: int
     what: str
     where: str  # the line of the source
-    set_aside: bool  # an argument of a decorator
-    place: tuple[int, int]  # of the node in the tree, and of the change among those of the node
+    set_aside: bool  # whether it is in an argument of a decorator
+    place: tuple[int, int]  # position of the node in the tree, and of the change among those of the node
 
     @property
     def name(self) -> str:
@@ -141,7 +141,7 @@ class Fault:
 
     @cached_property
     def text(self) -> str:
-        """Of the whole file, changed."""
+        """The whole file with the change."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
         node = next(islice(ast.walk(tree), self.place[0], None))
         _, change = list(_changes(node))[self.place[1]]
@@ -151,16 +151,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Trial:
-    """What the tests of a file said."""
+    """The result of the tests of a file."""
 
     noticed: bool
     by: str  # the first test that failed
     seconds: float
-    durations: dict[str, float]  # of the tests that were run
+    durations: dict[str, float]  # seconds of each test that ran
 
 
 def faults_of(path: Path) -> Iterator[Fault]:
-    """Every fault that can be put into a file."""
+    """Yield all faults that can be inserted into a file."""
     source = path.read_text(encoding="utf-8")
     tree, lines = ast.parse(source), source.splitlines()
     decorating = {
@@ -187,18 +187,18 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         yield f"{node.value} → {node.value + 1}", lambda other: setattr(other, "value", other.value + 1)
     if isinstance(node, ast.If | ast.IfExp | ast.While):
-        yield "condition turned", lambda other: setattr(other, "test", ast.UnaryOp(ast.Not(), other.test))
+        yield "condition negated", lambda other: setattr(other, "test", ast.UnaryOp(ast.Not(), other.test))
 
 
 def tests_of(path: Path) -> list[str]:
-    """The tests of a file, its own first."""
+    """The test files of a file, that of the same name first."""
     inside = path.relative_to(SOURCE)
     own = Path("tests") / inside.with_name(f"test_{path.name}")
     return [str(own)] * (ROOT / own).exists() + TESTS.get(inside.as_posix(), [])
 
 
 class Order:
-    """Plugin of pytest: the quickest tests of a file first, the longest left out; which failed, how long each took."""
+    """Pytest plugin: fastest tests first, without the longest; it records durations and the first failure."""
 
     def __init__(self, tests: list[str], durations: dict[str, float], longest: float) -> None:
         self._tests, self._known, self._longest = tests, durations, longest
@@ -220,7 +220,7 @@ class Order:
 
 
 def _run_tests(folder: str, tests: list[str], order: Order, compiled: bool, answer: Connection) -> None:
-    """In a process of its own, with the source of the folder."""
+    """Run the tests with the source in the folder, and send the result; called in a separate process."""
     import pytest
 
     os.setsid()
@@ -238,7 +238,7 @@ def _run_tests(folder: str, tests: list[str], order: Order, compiled: bool, answ
 
 
 class Bench:
-    """A copy of the source that faults are put into."""
+    """A copy of the source, into which faults are inserted."""
 
     def __init__(self, folder: Path, longest: float) -> None:
         self._folder, self._longest = folder, longest
@@ -246,7 +246,7 @@ class Bench:
         compileall.compile_dir(folder, quiet=2)
 
     def run(self, path: Path, durations: dict[str, float], limit: float | None = None) -> Trial:
-        """The tests of a file with the source as it is now."""
+        """Run the tests of a file with the copy as it is."""
         tests, compiled = tests_of(path), path.relative_to(SOURCE).as_posix() not in INTERPRETED
         processes = multiprocessing.get_context("forkserver")
         question, answer = processes.Pipe(duplex=False)
@@ -269,7 +269,7 @@ class Bench:
         return Trial(code != 0, by, time.perf_counter() - began, took)
 
     def try_fault(self, fault: Fault, sound: Trial) -> Trial:
-        """The tests with the fault in place."""
+        """Run the tests with a fault inserted."""
         copied = self._folder / "blockselect" / fault.path.relative_to(SOURCE)
         copied.write_text(fault.text, encoding="utf-8")
         try:
@@ -279,7 +279,7 @@ class Bench:
 
 
 class Results:
-    """What was found before, by what was tried."""
+    """The results so far, keyed by the hash of the tested file."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -296,7 +296,7 @@ class Results:
         return Trial(row["noticed"], row["by"], row["seconds"], row["durations"])
 
     def durations(self, name: str) -> dict[str, float]:
-        """Of the tests of a file as it was."""
+        """The most recent durations of the tests under this name."""
         return next((row["durations"] for row in reversed(self._found.values()) if row["name"] == name), {})
 
     def keep(self, text: str, tests: list[str], trial: Trial, name: str) -> None:
@@ -316,15 +316,17 @@ def _hash_of_files(paths: list[str]) -> str:
 
 
 def check_compiled_files() -> None:
-    """No compiled file imports from these packages: its cached code would not see a fault there."""
+    """Check that no compiled file imports from these packages, since its cached code would not include their faults."""
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         if "from numba import" in text and any(f"from blockselect.{package}" in text for package in PACKAGES):
-            raise SystemExit(f"{path.relative_to(ROOT)} is compiled and imports from {PACKAGES}: its cache may be old")
+            raise SystemExit(
+                f"{path.relative_to(ROOT)} is compiled and imports from {PACKAGES}, so its cache may be outdated"
+            )
 
 
 def sound_trial(path: Path, bench: Bench, results: Results) -> Trial:
-    """The tests of a file without a fault: they must pass."""
+    """Run the tests of a file without a fault; they must pass."""
     text, tests, name = path.read_text(encoding="utf-8"), tests_of(path), f"{path.relative_to(SOURCE)} as it is"
     found = results.find(text, tests)
     if found is None:
@@ -336,7 +338,7 @@ def sound_trial(path: Path, bench: Bench, results: Results) -> Trial:
 
 
 def try_all(faults: list[Fault], results: Results, n_workers: int, longest: float) -> Iterator[tuple[Fault, Trial]]:
-    """Each fault, as its turn comes."""
+    """Yield each fault with its trial, in order."""
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(list(LOADED))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(n_workers) as pool:
@@ -359,7 +361,7 @@ def try_all(faults: list[Fault], results: Results, n_workers: int, longest: floa
 
 
 def draw(faults: list[Fault], count: int, seed: int) -> list[Fault]:
-    """A random sample that a change of other lines leaves as it is: those whose hash with the seed comes first."""
+    """Draw a random sample by hash, so that it does not depend on changes in other lines."""
     seen: Counter[str] = Counter()
     by_hash = {}
     for fault in faults:
@@ -371,12 +373,12 @@ def draw(faults: list[Fault], count: int, seed: int) -> list[Fault]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=40, help="faults to draw at random")
+    parser.add_argument("--count", type=int, default=40, help="number of random faults")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", help="a file, such as losses.py")
+    parser.add_argument("--only", help="only this file, such as losses.py")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--longest", type=float, default=float("inf"), help="seconds that a test may take by itself")
-    parser.add_argument("--results", type=Path, help="file to keep what was found, and to go on from")
+    parser.add_argument("--longest", type=float, default=float("inf"), help="leave out tests that take more seconds")
+    parser.add_argument("--results", type=Path, help="file in which results are saved, and from which a run is resumed")
     options = parser.parse_args()
     check_compiled_files()
     os.environ["OMP_NUM_THREADS"] = "1"
@@ -390,10 +392,10 @@ def main() -> None:
         n_noticed += trial.noticed
         seconds += trial.seconds
         if not trial.noticed:
-            print(f"not noticed ({trial.seconds:.0f} s): {fault.name}", flush=True)
+            print(f"not detected ({trial.seconds:.0f} s): {fault.name}", flush=True)
     print(f"{len(drawn)} faults drawn from {len(faults)} in {len(chosen)} files; {len(drawn) - len(tried)} set aside")
-    print(f"{n_noticed} of {len(tried)} noticed, {n_noticed / len(tried):.1%}, in {seconds / len(tried):.1f} s each")
-    print(f"with those set aside as not noticed: {n_noticed / len(drawn):.1%}")
+    print(f"{n_noticed} of {len(tried)} detected ({n_noticed / len(tried):.1%}), {seconds / len(tried):.1f} s each")
+    print(f"if those set aside count as undetected: {n_noticed / len(drawn):.1%}")
 
 
 if __name__ == "__main__":

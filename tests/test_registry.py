@@ -1,4 +1,4 @@
-"""Every method of the registry, by the same contract: what it gives, and what it refuses."""
+"""The contract of all methods in the registry: results and errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ either_form = pytest.mark.parametrize("form", ["dense", "sparse"])
 
 @pytest.fixture(scope="module")
 def planted():
-    """Entries of different sizes: of equally near nodes dense and sparse forms would take different ones."""
+    """Values differ, because dense and sparse forms would break ties between nearest neighbours differently."""
     made = make_attributed_blocks(80, 3, n_informative=12, n_redundant=0, n_noise=18, random_state=3)
     made.features.data *= np.random.default_rng(0).uniform(0.5, 1.5, made.features.nnz)
     return made
@@ -48,7 +48,7 @@ def fitted(planted):
             graph = check_attributed_graph(features, planted.adjacency)
             selector = make_selector(name, 6, n_blocks=3, random_state=0)
             with warnings.catch_warnings():
-                if name == "ndfs-published":  # its steps need not lower the objective
+                if name == "ndfs-published":  # its steps may increase the objective
                     warnings.filterwarnings("ignore", message="the objective did not converge")
                 done[name, form] = selector.fit(graph.features, adjacency=graph.adjacency)
         return done[name, form]
@@ -64,10 +64,10 @@ def test_every_method_scores_ranks_and_selects(fitted, name, form):
     assert not np.isnan(selector.scores_).any()
     assert_array_equal(np.sort(selector.ranking_), np.arange(1, 31))
     in_order = selector.scores_[np.argsort(selector.ranking_)]
-    if name == "block-model":  # a set: its features are in the order of entry, and all others follow by their scores
+    if name == "block-model":  # the selected features are in order of entry, the others in order of score
         assert (in_order[:6] > 0).all()
         in_order = in_order[6:]
-    assert (np.diff(in_order) <= 1e-11 * np.abs(in_order).max()).all()  # what differs by rounding alone is equal
+    assert (np.diff(in_order) <= 1e-11 * np.abs(in_order).max()).all()  # up to rounding
     assert selector.support_.sum() == selector.n_features_ == 6
     assert_array_equal(np.flatnonzero(selector.support_), np.sort(np.argsort(selector.ranking_)[:6]))
 
@@ -210,12 +210,12 @@ def test_the_docstring_says_the_same_of_the_formula(name):
     assert re.search(said[method.certainty], inspect.getdoc(method.selector))
 
 
-# Wrappers elsewhere are no methods.
+# Selectors outside these packages wrap others, so they are not methods.
 PRODUCTS = tuple(f"blockselect.{part}." for part in ("baselines", "blockmodels", "bmgufs", "consensus"))
 
 
 def leaves(base):
-    """Classes of the products under this one that no other extends."""
+    """All subclasses in PRODUCTS that have no subclasses themselves."""
     below = [kind for kind in base.__subclasses__() if kind.__module__.startswith(PRODUCTS)]
     return [leaf for kind in below for leaf in leaves(kind)] or [base]
 

@@ -1,1 +1,1 @@
-"""Quality of the default against class labels and planted truth: `python -m benchmarks.quality`."""
+"""Quality of the default, measured with known classes and planted features: `python -m benchmarks.quality`."""

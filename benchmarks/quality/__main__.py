@@ -1,4 +1,4 @@
-"""Measure the default against its rivals on real and planted networks. Stop it any time: the same command goes on.
+"""Compare the default with other methods on real and planted networks. The same command resumes an interrupted run.
 
 python -m benchmarks.quality --config quick --workers 2 --out results
 """
@@ -47,12 +47,18 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="rows as they come, tables, a page")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for rows (saved immediately), tables and a page"
+    )
     parser.add_argument("--config", default="paper", metavar="paper|quick|FILE.toml", help="default: paper")
-    parser.add_argument("--variants", default="", metavar="NAME,NAME…", help="fewer of them beside the default")
-    parser.add_argument("--again", default="", metavar="NAME,NAME…", help="variants to run again: the code has changed")
-    parser.add_argument("--workers", type=int, default=1, help="processes that share the trials")
-    parser.add_argument("--retry-failed", action="store_true", help="run trials again that failed before")
+    parser.add_argument(
+        "--variants", default="", metavar="NAME,NAME…", help="compare only these variants with the default"
+    )
+    parser.add_argument(
+        "--again", default="", metavar="NAME,NAME…", help="variants to run again, after a change of the code"
+    )
+    parser.add_argument("--workers", type=int, default=1, help="number of processes")
+    parser.add_argument("--retry-failed", action="store_true", help="run trials that failed before again")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv")
     return parser
 

@@ -1,12 +1,12 @@
-"""Cells: ACC and NMI of each network and number of features, the default's against the best rival's.
+"""Cells (network × number of features × measure): the default compared with the best rival.
 
-Rules, on means over seeds and runs of K-means, with standard deviations over the same:
+Means and standard deviations are over seeds and runs of K-means.
 
-- the best rival of a cell is the label-free one with the highest mean of that measure in that cell;
-- *at or above*: the mean is no lower than the rival's;
-- *within one sd*: lower, but by no more than the root mean square of the two standard deviations.
+- The best rival of a cell is the label-free method with the highest mean in that cell.
+- *At or above*: the mean is no lower than that of the rival.
+- *Within one sd*: lower, but by no more than the root mean square of the two standard deviations.
 
-A cell in which the default has no result counts as below; a rival that failed is not there to be compared with.
+A cell in which the default has no result counts as below; rivals that failed in a cell are left out.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from blockselect.reproduction.experiments import LOWEST, SUPERVISED, best_rows, 
 from blockselect.reproduction.selections import good_rows
 from blockselect.reproduction.store import Row
 
-TUNED = "tuned"  # kind of what the labels chose
+TUNED = "tuned"  # kind of methods whose settings were chosen with labels
 MEASURES = ("accuracy", "nmi")
 Line: TypeAlias = Mapping[Hashable, Any]  # a row of `summarize`
-_ROUNDING = 1e-12  # means of the same numbers may differ by it
+_ROUNDING = 1e-12  # means of the same numbers may differ by this much
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Count:
 
     cells: int
     at_or_above: int
-    within: int  # of the others
+    within: int  # within one sd, but not at or above
 
 
 def summarize(rows: Sequence[Row]) -> pd.DataFrame:
-    """Mean and sd of each method in each network and number of features, over seeds and runs.
+    """Mean and sd over seeds and runs, for each method, network and number of features.
 
     Columns: kind, method, dataset, top, accuracy, accuracy_sd, nmi, nmi_sd, n_zero_rows, n_selected, n_seeds.
     """
@@ -57,7 +57,7 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
 def compare(
     summary: pd.DataFrame, method: str, rivals: str = RIVAL, measures: Sequence[str] = MEASURES
 ) -> pd.DataFrame:
-    """One row per cell: a variant, the best of a kind of rivals there, the margin and whether it wins."""
+    """One row per cell: a variant, the best rival of this kind, the margin and whether the variant wins."""
     ours: dict[tuple[str, int], Line] = {}
     there: dict[tuple[str, int], list[Line]] = {}
     for line in summary.sort_values(["dataset", "top"], kind="stable").to_dict("records"):
@@ -76,19 +76,19 @@ def compare(
 
 
 def count(cells: pd.DataFrame) -> Count:
-    """Cells at or above, and within one sd of the rest."""
+    """Count the cells that are at or above, and those within one sd."""
     if cells.empty:
         return Count(0, 0, 0)
     return Count(len(cells), int(cells["at_or_above"].sum()), int(cells["within"].sum()))
 
 
 def count_by_rival(summary: pd.DataFrame, method: str) -> dict[str, Count]:
-    """The same against each label-free rival alone, in the order of the summary."""
+    """Count the cells won against each single label-free rival, in the order of the summary."""
     return {rival: count(compare(part, method)) for rival, part in by_rival(summary)}
 
 
 def by_rival(summary: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each label-free rival with the summary less all other rivals."""
+    """Yield each label-free rival, with the summary without all other rivals."""
     is_rival = summary["kind"] == RIVAL
     for rival in summary.loc[is_rival, "method"].unique():
         yield str(rival), summary[~is_rival | (summary["method"] == rival)]
@@ -99,7 +99,7 @@ def _cell(own: Line | None, rivals: list[Line], measure: str) -> Row:
     mean, sd, zero_rows = (np.nan,) * 3 if own is None else (own[measure], own[f"{measure}_sd"], own["n_zero_rows"])
     margin = float(mean - best[measure])
     spread = float(np.sqrt((sd**2 + best[f"{measure}_sd"] ** 2) / 2))
-    at_or_above = margin >= -_ROUNDING  # not a number: no
+    at_or_above = margin >= -_ROUNDING  # false for NaN
     return {
         "mean": float(mean),
         "sd": float(sd),
@@ -115,13 +115,13 @@ def _cell(own: Line | None, rivals: list[Line], measure: str) -> Row:
 
 
 def _papers(grid: pd.DataFrame) -> list[pd.DataFrame]:
-    """The paper's choice without labels and the one with them, of the candidates of one seed."""
+    """The paper's choices without and with labels, from the candidates of one seed."""
     lowest, best = lowest_error_rows(grid), best_rows(grid)
     return [lowest.assign(kind=RIVAL, method=LOWEST), best.assign(kind=TUNED, method=SUPERVISED)]
 
 
 def pool(table: pd.DataFrame, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """Every seed has as many runs, so that mean and sd over all runs follow from those of each seed."""
+    """Pool means and sds over seeds, which all have the same number of runs."""
     table = table.astype(dict.fromkeys((*measures, "n_zero_rows", "n_selected"), "float64"))
     for measure in measures:
         table[f"{measure}_square"] = table[measure] ** 2 + table[f"{measure}_sd"] ** 2

@@ -1,4 +1,4 @@
-"""What the commands that measure share: lines of progress, files in a folder, a limit of time."""
+"""Helpers of the commands: progress, writing files, and a time limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE_EVERY = 30.0  # seconds between lines of progress
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Files by their paths in a folder."""
+    """Write files, given as a mapping from path within the folder to content."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def progress_lines() -> TrialProgress:
-    """A line now and then on how far the trials are."""
+    """A callback that prints the number of finished trials from time to time."""
     last = time.monotonic()
 
     def report(done: int, known: int) -> None:
@@ -37,7 +37,7 @@ def progress_lines() -> TrialProgress:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer, as soon as it is back in Python; in the main thread of a process."""
+    """Raise TimeoutError in code that takes longer, once it returns to Python; only in the main thread."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"took more than {seconds:g} seconds.")

@@ -1,10 +1,10 @@
-"""Debian: 55,907 packages in 25 sections, whose features, tags and words, can be read.
+"""The default and other methods on Debian: 55,907 packages in 25 sections, with tags and words as features.
 
     python -m benchmarks.quality.debian --docs docs [--runs 5] [--device cuda]
 
-Features are selected from the dependencies and descriptions of all packages in sections of 600 packages or more, and
-judged by these sections: NMI of clusters and the accuracy of classes learnt from 20 labels each. The largest
-correlation between any two of the first 30 features says whether a selection repeats itself.
+The network contains all packages in sections of at least 600 packages. Selections are evaluated with the sections as
+classes: by the NMI of clusters, and by classification accuracy with 20 labels per class. The largest correlation
+between any two of the first 30 features measures their redundancy.
 """
 
 from __future__ import annotations
@@ -31,14 +31,20 @@ from blockselect.reproduction.store import Row
 from blockselect.utils.arrays import Features, IntArray
 
 TOPS = (30, 100, 200)
-RIVALS = ("hotspot", "morans-i", "laplacian-score-network", "partial-order", "variance")  # seconds to minutes each
+RIVALS = (
+    "hotspot",
+    "morans-i",
+    "laplacian-score-network",
+    "partial-order",
+    "variance",
+)  # each takes seconds to minutes
 
 
 def largest_correlation(features: Features, selected: IntArray) -> float:
     """The largest absolute correlation between any two of the selected features."""
     part = features[:, selected]
     values = part if isinstance(part, np.ndarray) else part.toarray()
-    with np.errstate(invalid="ignore"):  # features that are constant
+    with np.errstate(invalid="ignore"):  # for constant features
         correlations = np.abs(np.nan_to_num(np.corrcoef(values, rowvar=False)))
     np.fill_diagonal(correlations, 0.0)
     return float(correlations.max())
@@ -47,7 +53,7 @@ def largest_correlation(features: Features, selected: IntArray) -> float:
 def measure(
     name: str, kind: str, method: str, seed: int, *, n_runs: int, n_init: int, limit: float, device: str | None
 ) -> list[Row]:
-    """One row per number of features."""
+    """Select with one method and evaluate each number of features: one row each."""
     given = (name, None, TOPS, method, seed)
     if kind == RIVAL:
         rows = select_by_rival(*given, limit)
@@ -92,13 +98,13 @@ def render(table: pd.DataFrame) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--network", default=LARGE_SECTIONS, help="another network with classes")
+    parser.add_argument("--network", default=LARGE_SECTIONS, help="a network with classes; default: Debian")
     parser.add_argument("--rivals", nargs="*", default=RIVALS, metavar="NAME")
-    parser.add_argument("--seeds", type=int, default=1, help="of the default")
-    parser.add_argument("--runs", type=int, default=5, help="of either protocol")
-    parser.add_argument("--starts", type=int, default=2, help="of K-means in a run")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds that a rival may take")
-    parser.add_argument("--device", help="judge in batches on this torch device, such as cuda")
+    parser.add_argument("--seeds", type=int, default=1, help="number of seeds of the default")
+    parser.add_argument("--runs", type=int, default=5, help="runs per protocol")
+    parser.add_argument("--starts", type=int, default=2, help="starts of K-means per run")
+    parser.add_argument("--limit", type=float, default=600.0, help="time limit of a rival, in seconds")
+    parser.add_argument("--device", help="torch device for the evaluation, such as cuda")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/debian.csv")
     given = parser.parse_args(arguments)
     rows: list[Row] = []

@@ -1,9 +1,9 @@
-"""Precision and block coverage of every method on planted networks of every kind of feature. Stop it any time.
+"""Precision and block coverage of every method on planted networks with different kinds of features.
 
     python -m benchmarks.quality.panel --out results --full --docs docs
 
-Fits are stored as they come, so that the same command goes on, and a second call makes only what is missing: after a
-change of the default, `--again block-model`.
+Each fit is stored immediately, so the same command resumes an interrupted run and computes only what is missing. After
+a change of the default, use `--again block-model`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="rows as they come, and panel.csv")
-    parser.add_argument("--full", action="store_true", help="also regimes, 12 and 20 blocks, up to 20,000 nodes")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for rows (saved immediately) and tables"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="also other structures, 12 and 20 blocks, and up to 20,000 nodes"
+    )
     parser.add_argument("--methods", nargs="+", default=list(SELECTORS), metavar="NAME", help="default: all")
-    parser.add_argument("--seeds", type=int, default=1, help="networks of each cell of fewer than 10,000 nodes")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds that a rival may take")
-    parser.add_argument("--workers", type=int, default=1, help="processes that share the fits")
+    parser.add_argument("--seeds", type=int, default=1, help="networks per cell, if smaller than 10,000 nodes")
+    parser.add_argument("--limit", type=float, default=60.0, help="time limit of a rival, in seconds")
+    parser.add_argument("--workers", type=int, default=1, help="number of processes")
     parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="methods to fit again")
-    parser.add_argument("--stored", action="store_true", help="tables of the fits that are stored; no others are made")
+    parser.add_argument("--stored", action="store_true", help="only make tables of the stored fits")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/panel*.csv")
     given = parser.parse_args(arguments)
     try:

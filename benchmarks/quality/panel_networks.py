@@ -1,4 +1,4 @@
-"""Planted networks of every kind of feature, signed, positive, counts, binary, and of few and many blocks."""
+"""Planted networks with signed, positive, count or binary features, and with few or many blocks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from blockselect.datasets.planted import make_attributed_blocks
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 
 MARKERS_A_BLOCK = 4
-NOISE_A_MARKER = 4  # columns with the values of a marker, at random nodes
-STRENGTHS = (2.0, 6.0)  # of the markers of the weakest and the strongest block: standard errors of a block's mean
-MEAN_DEGREE = 20.0  # where the regime says nothing of it
-_DENSE = 0.5  # share of non-zeros from which features are a NumPy array
+NOISE_A_MARKER = 4  # noise features per marker, with its values at random nodes
+STRENGTHS = (2.0, 6.0)  # shift of the weakest and the strongest markers, in standard errors of a block mean
+MEAN_DEGREE = 20.0  # unless the regime specifies another
+_DENSE = 0.5  # from this share of non-zeros on, features are a NumPy array
 
 Draw = Callable[[float, np.ndarray, np.random.Generator], np.ndarray]
 
@@ -29,10 +29,10 @@ class Cell:
     """One kind of network."""
 
     kind: str  # a key of KINDS
-    density: float  # share of non-zero values, about
+    density: float  # approximate share of non-zero values
     n_blocks: int
     n_nodes: int
-    regime: str = "assortative"  # a key of REGIMES: how blocks connect
+    regime: str = "assortative"  # a key of REGIMES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,28 +54,28 @@ class PanelNetwork:
 
 
 def _signed(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Standardised normal values, their mean up or down by `shift` standard deviations; some are left out at random."""
+    """Standardised normal values with means shifted up or down by `shift` sds; a random part of them is zero."""
     shift = shift * rng.choice([-1, 1], size=shift.shape[1]) / density**0.5
     standard = StandardScaler().fit_transform(rng.normal(size=shift.shape) + shift)
     return standard if density >= 1 else standard * (rng.random(shift.shape) < density)
 
 
 def _positive(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Positive measurements with a long tail, their mean up by `shift` standard deviations; some left out at random."""
+    """Positive values with a long tail and means shifted up by `shift` sds; a random part of them is zero."""
     shape = 2.0  # of a gamma distribution, which is its mean and its variance
-    relative_sd = ((shape + 1) / (shape * density) - 1) ** 0.5  # of all values, those left out among them
+    relative_sd = ((shape + 1) / (shape * density) - 1) ** 0.5  # including the zeros
     values = rng.gamma(shape, size=shift.shape) * (1 + shift * relative_sd)
     return values if density >= 1 else values * (rng.random(shift.shape) < density)
 
 
 def _counts(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Poisson counts, their rate up by `shift` standard deviations."""
+    """Poisson counts with rates shifted up by `shift` sds."""
     rate = -np.log1p(-min(density, 0.995))
     return rng.poisson(rate + shift * rate**0.5).astype(np.float64)
 
 
 def _binary(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Zeros and ones, their log odds up so that the share of ones rises by about `shift` standard deviations."""
+    """Binary values whose frequency is shifted up by about `shift` sds."""
     odds = logit(density) + shift / (density * (1 - density)) ** 0.5
     return (rng.random(shift.shape) < expit(odds)).astype(np.float64)
 
@@ -84,7 +84,7 @@ KINDS: dict[str, Draw] = {"signed": _signed, "positive": _positive, "counts": _c
 
 
 def plant_cell(cell: Cell, seed: int) -> PanelNetwork:
-    """A network of a cell. Blocks differ in how strongly they are marked, so that the best scores repeat some."""
+    """Plant a network. Marker strength differs between blocks, so the highest scores cover only some blocks."""
     rng = np.random.default_rng(seed)
     links = {"mean_degree": MEAN_DEGREE, **find_regime(cell.regime)}
     frame = make_attributed_blocks(

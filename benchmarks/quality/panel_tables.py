@@ -1,9 +1,8 @@
-"""Tables of the panel: every method in every cell, and the default against the best rival of each."""
+"""Tables of the panel: all methods in all cells, and the default compared with the best rival of each cell."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -30,7 +29,7 @@ def make_tables(rows: Sequence[Row]) -> dict[str, pd.DataFrame]:
 
 
 def _against_best(panel: pd.DataFrame) -> pd.DataFrame:
-    """The default, the best rival by precision and the best by coverage, where the default has a result."""
+    """The default and the best rivals by precision and by coverage, for the cells in which the default has a result."""
     lines = []
     for place, part in panel.groupby(CELL, sort=False):
         own = part[(part["method"] == OURS) & part["precision"].notna()]
@@ -50,12 +49,12 @@ def _against_best(panel: pd.DataFrame) -> pd.DataFrame:
 
 
 def render(tables: Mapping[str, pd.DataFrame]) -> str:
-    """How many cells the default wins, and every cell with its best rivals."""
+    """The number of cells that the default wins, and all cells with their best rivals, in Markdown."""
     cells = tables["panel_against_best_rival"]
     if cells.empty:
         return "No cell has both the default and a rival."
     parts = [_sentence(cells, score) for score in SCORES]
-    header = ["features", "blocks", "nodes", "precision", "its best rival", "coverage", "its best rival"]
+    header = ["features", "blocks", "nodes", "precision", "best rival", "coverage", "best rival"]
     lines = [
         [
             f"{cell['kind']}, {cell['density']:.0%}"
@@ -91,7 +90,3 @@ def _sentence(cells: pd.DataFrame, score: str) -> str:
 
 def _bold(value: float, other: float) -> str:
     return f"**{value:.2f}**" if value >= other - _ROUNDING else f"{value:.2f}"
-
-
-def _regime(cell: Mapping[Hashable, Any]) -> str:
-    return "" if cell["regime"] == "assortative" else f", {cell['regime']}"

@@ -1,4 +1,4 @@
-"""The panel's trials: every method on planted networks of every kind of feature."""
+"""Trials of the panel: all methods on planted networks with all kinds of features."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
 
 NAME = "panel"
-ONLY_NON_NEGATIVE = (OURS, "bmgufs")  # take signed features through SignedSelector
+ONLY_NON_NEGATIVE = (OURS, "bmgufs")  # signed features are passed through SignedSelector
 DENSITIES = {"signed": (0.1, 1.0), "positive": (0.1, 1.0), "counts": (0.1, 1.0), "binary": (0.1, 0.9)}
 MIDDLE = 0.5
 SLOW = ("bmgufs", "ndfs", "ndfs-published", "mcfs", "udfs", "mmpop-logistic", "netfs", "lufs", "gfs", "adapt")
 OTHER_REGIMES = ("disassortative", "core-periphery", "sparse")
-LARGE = 10_000  # nodes from which on only one network of a cell is made
+LARGE = 10_000  # from this number of nodes on, a cell has only one network
 
 
 @dataclass(frozen=True, slots=True)
 class PanelConfig:
-    """Which cells, methods and networks."""
+    """The cells, methods and networks to measure."""
 
     cells: Sequence[Cell]
     methods: Sequence[str]  # names in SELECTORS
-    n_seeds: int  # networks of each cell of fewer than 10,000 nodes
-    limit: float  # seconds that a rival may take
+    n_seeds: int  # networks per cell, if smaller than LARGE
+    limit: float  # time limit of a rival, in seconds
 
     @property
     def marks(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class PanelConfig:
 
 
 def cells(*, full: bool) -> Iterator[Cell]:
-    """Small networks of every kind; in full also a density between, regimes, 20 blocks, and up to 20,000 nodes."""
+    """Small networks of all kinds; `full` adds other densities, structures and sizes."""
     for kind, densities in DENSITIES.items():
         for density, n_blocks in itertools.product(densities, (4, 40)):
             yield Cell(kind, density, n_blocks, 2_000)
@@ -61,7 +61,7 @@ def cells(*, full: bool) -> Iterator[Cell]:
 
 
 def is_tried(method: str, cell: Cell) -> bool:
-    """Methods that take long are tried where features are sparse: in 40 small blocks, and on 10,000 nodes if binary."""
+    """Slow methods run only on sparse features: with 40 blocks on small networks, and on 10,000 nodes if binary."""
     if method not in SLOW:
         return True
     sparse = cell.density == DENSITIES[cell.kind][0] and cell.regime == "assortative"
@@ -69,7 +69,7 @@ def is_tried(method: str, cell: Cell) -> bool:
 
 
 def trials(config: PanelConfig, rows: list[Row]) -> list[Trial]:
-    del rows  # none follows from another
+    del rows  # no trial depends on the rows of another
     found = []
     for cell in config.cells:
         for method in (name for name in config.methods if is_tried(name, cell)):
@@ -80,7 +80,7 @@ def trials(config: PanelConfig, rows: list[Row]) -> list[Trial]:
 
 
 def measure(cell: Cell, method: str, seed: int, limit: float) -> list[Row]:
-    """Two features per block are selected; a rival is given the number of blocks, the default is not."""
+    """Select two features per block. Rivals are given the number of blocks; the default is not."""
     network = plant_cell(cell, seed)
     start = time.perf_counter()
     try:

@@ -1,4 +1,4 @@
-"""Planted networks: how many of the planted features every variant and rival finds among as many selected."""
+"""Trials on planted networks: the share of planted features among as many selected, for each variant and rival."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def recover_by_variant(regime: str, sizes: PlantedSizes, arguments: str, seed: i
 
 
 def recover_by_method(regime: str, sizes: PlantedSizes, method: str, seed: int) -> list[Row]:
-    """A rival is given the number of blocks, which the default is not."""
+    """Select with a rival, which is given the number of blocks; the default is not."""
     network = plant(regime, sizes, seed)
     n_planted = int(network.is_informative.sum())
     selector = make_selector(method, n_planted, n_blocks=network.n_blocks, random_state=seed)
@@ -51,6 +51,6 @@ def recover_by_method(regime: str, sizes: PlantedSizes, method: str, seed: int) 
 
 
 def precision(selector: ScoreSelector, is_planted: np.ndarray) -> float:
-    """Share of planted features among as many: the selected ones, then by rank where fewer were selected."""
+    """Share of planted features among the first p, where p are planted: first the selected features, then by rank."""
     order = np.lexsort((selector.ranking_, ~selector.support_))
     return float(is_planted[order[: is_planted.sum()]].mean())

@@ -1,4 +1,4 @@
-"""QualityConfig: the networks, rivals, variants and seeds by which the default is measured."""
+"""QualityConfig: the networks, rivals, variants and seeds of a measurement."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from blockselect.reproduction.config import (
 )
 from blockselect.utils.errors import ParameterError
 
-OURS = "block-model"  # in the registry it is the default itself, given the number of blocks
+OURS = "block-model"  # the name of the default in the registry
 RIVALS = tuple(name for name in SELECTORS if name != OURS)
 
 
 @dataclass(frozen=True, slots=True)
 class QualityConfig:
-    """`paper` and `quick` are in `benchmarks/quality/configs`."""
+    """The settings of a measurement; the folder `configs` has `paper` and `quick`."""
 
     protocol: ExperimentConfig  # networks, numbers of features, K-means and the paper's grid, as in the reproduction
-    candidate_seeds: tuple[int, ...]  # of whatever is random in a selector
+    candidate_seeds: tuple[int, ...]  # seeds of the selectors
     methods: tuple[str, ...]  # rivals, by their names in SELECTORS
-    variants: tuple[str, ...]  # names in VARIANTS, the default among them
+    variants: tuple[str, ...]  # names in VARIANTS, including the default
     regimes: tuple[str, ...]  # names in REGIMES
-    planted_seeds: int  # networks of each regime
+    planted_seeds: int  # number of networks per regime
     planted: PlantedSizes
 
     @property
     def marks(self) -> dict[str, Any]:
-        """All that rows depend on besides their trials, which name method, variant, network and seed themselves."""
+        """Everything that rows depend on besides their trials, which specify method, variant, network and seed."""
         protocol = {
             name: value for name, value in asdict(self.protocol).items() if name not in ("datasets", "surface_datasets")
         }
@@ -50,19 +50,19 @@ class QualityConfig:
 
 
 def read_quality_config(name_or_path: str) -> QualityConfig:
-    """A configuration of the package by name, or a TOML file of one's own.
+    """Read a configuration by its name, or a TOML file by its path.
 
     Raises
     ------
     ValueError
-        With the file, the setting and what was expected of it.
+        The message names the file, the setting and the expected values.
     """
     values = read_toml(name_or_path, "benchmarks.quality")
     return QualityConfig(**check_settings(values, _CHECKS, name_or_path))
 
 
 def with_variants(config: QualityConfig, wanted: Sequence[str]) -> QualityConfig:
-    """The same with other variants; the default stays, since the others are compared with it."""
+    """The same configuration with only these variants and the default."""
     for name in wanted:
         find_variant(name)
     return replace(config, variants=tuple(name for name in VARIANTS if name in wanted or name == DEFAULT))
@@ -96,7 +96,7 @@ def _planted(name: str, values: Any) -> PlantedSizes:
 
 def _rival(name: str) -> object:
     if name == OURS:
-        raise ValueError(f"{OURS!r} is the method itself, no rival of it.")
+        raise ValueError(f"{OURS!r} is the default itself; choose other methods as rivals.")
     return find_method(name)
 
 

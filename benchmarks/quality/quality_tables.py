@@ -1,4 +1,4 @@
-"""The tables of a measurement: the default against rivals, variants, planted networks, every method. One CSV each."""
+"""The tables of a measurement, one CSV each: comparisons with rivals, variants, planted networks, all methods."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
-from benchmarks.quality.ablation import ablate
-from benchmarks.quality.beside import beside
-from benchmarks.quality.cells import MEASURES, TUNED, compare, count_by_rival, summarize
+from benchmarks.quality.cells import MEASURES, TUNED, compare, count, count_by_rival, summarize
+from benchmarks.quality.protocol_table import protocol_table
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions, summarize_precisions
 from benchmarks.quality.variants import DEFAULT
@@ -35,15 +34,15 @@ CELL_COLUMNS = (
 
 
 def make_tables(rows: Mapping[str, Sequence[Row]], config: QualityConfig) -> dict[str, pd.DataFrame]:
-    """Every table by its name, numbers as text with three decimals."""
+    """All tables by name, with numbers as text."""
     summary = summarize(rows[real_networks.NAME])
     precision = precisions(rows[planted_networks.NAME])
     return {
-        "paper_protocol": beside(summary, MEASURES, DEFAULT),
+        "paper_protocol": protocol_table(summary, MEASURES, DEFAULT),
         "against_best_rival": _cells(summary, real_networks.RIVAL),
         "against_each_rival": _each_rival(summary),
         "against_tuned_by_labels": _cells(summary, TUNED),
-        "variants": _variants(summary, config),
+        "variants": variants_table(summary, config.variants),
         "planted_against_best_rival": _planted_comparison(precision),
         "planted_precision": _planted_precision(precision, config),
         "every_method": _every_method(summary),
@@ -75,7 +74,7 @@ def _cells(summary: pd.DataFrame, rivals: str) -> pd.DataFrame:
 
 
 def _each_rival(summary: pd.DataFrame) -> pd.DataFrame:
-    """Cells won against each rival alone."""
+    """The cells won against each single rival."""
     lines = [
         (rival, found.at_or_above, found.within, found.cells - found.at_or_above - found.within)
         for rival, found in count_by_rival(summary, DEFAULT).items()
@@ -83,22 +82,24 @@ def _each_rival(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["rival", "at_or_above", "within_one_sd", "below"])
 
 
-def _variants(summary: pd.DataFrame, config: QualityConfig) -> pd.DataFrame:
+def variants_table(summary: pd.DataFrame, variants: Sequence[str]) -> pd.DataFrame:
     """ACC, NMI and zero rows of each variant, mean over d, and the cells it wins."""
-    lines: list[dict[str, Any]] = []
-    for found in ablate(summary, config.variants).to_dict("records"):
-        line: dict[str, Any] = {"variant": found["method"]}
-        for name in sorted(summary["dataset"].unique()):
-            line |= {
-                f"{title_of(name)}_{title_of(measure)}": _three(found[f"{name} {measure}"]) for measure in MEASURES
-            }
-            line[f"{title_of(name)}_zero_rows"] = _whole(found[f"{name} n_zero_rows"])
+    lines = []
+    for variant in variants:
+        own = summary[(summary["kind"] == real_networks.VARIANT) & (summary["method"] == variant)]
+        means = own.groupby("dataset")[[*MEASURES, "n_zero_rows"]].mean() if len(own) else pd.DataFrame()
+        means = means.reindex(index=sorted(summary["dataset"].unique()), columns=[*MEASURES, "n_zero_rows"])
+        line: dict[str, Any] = {"variant": variant}
+        for name, figures in means.iterrows():
+            line |= {f"{title_of(name)}_{title_of(measure)}": _three(figures[measure]) for measure in MEASURES}
+            line[f"{title_of(name)}_zero_rows"] = _whole(figures["n_zero_rows"])
+        rivals, tuned = (count(compare(summary, variant, kind)) for kind in (real_networks.RIVAL, TUNED))
         line |= {
-            "cells": found["rivals_cells"],
-            "at_or_above_best_rival": found["rivals_won"],
-            "within_one_sd_of_best_rival": found["rivals_within"],
-            "at_or_above_tuned_by_labels": found["tuned_won"],
-            "within_one_sd_of_tuned_by_labels": found["tuned_within"],
+            "cells": rivals.cells,
+            "at_or_above_best_rival": rivals.at_or_above,
+            "within_one_sd_of_best_rival": rivals.within,
+            "at_or_above_tuned_by_labels": tuned.at_or_above,
+            "within_one_sd_of_tuned_by_labels": tuned.within,
         }
         lines.append(line)
     return pd.DataFrame(lines)
@@ -139,7 +140,7 @@ def _planted_precision(precision: pd.DataFrame, config: QualityConfig) -> pd.Dat
 
 
 def _every_method(summary: pd.DataFrame) -> pd.DataFrame:
-    """ACC, NMI and zero rows of everything that was measured; `n_selected` may be fewer than d."""
+    """ACC, NMI and zero rows of all methods; `n_selected` may be smaller than d."""
     lines: list[dict[str, Any]] = []
     for _, of_dataset in summary.groupby("dataset", sort=True):
         for found in of_dataset.to_dict("records"):
@@ -162,5 +163,4 @@ def _three(number: float) -> str:
 
 
 def _whole(number: float) -> str:
-    """Without decimals."""
     return f"{number:.0f}"

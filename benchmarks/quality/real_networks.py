@@ -1,4 +1,4 @@
-"""Real networks: what every variant and rival selects, and the clusterings that evaluate it."""
+"""Trials on real networks: the selections of each variant and rival, and the clusterings that evaluate them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from blockselect.reproduction.store import Row
 
 NAME = "quality-networks"
 VARIANT, RIVAL, GRID_KIND, REFERENCE = "variant", "rival", "grid", "reference"  # kinds of trials
-PAPERS = "bmgufs"  # taken from the grid, as in the reproduction
+PAPERS = "bmgufs"  # its rows are taken from the grid, as in the reproduction
 _IDENTITY = ("dataset", "kind", "method", "arguments", "seed", "asked_for")
 
 
@@ -31,17 +31,17 @@ def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
         found += [*_variant_trials(name, config), *_rival_trials(name, config), *_grid_trials(name, config)]
         found += _reference_trials(name, config)
     asked = {_identity(trial.settings) for trial in found}
-    ours = [row for row in rows if _identity(row) in asked]  # the folder may hold variants of earlier runs
+    ours = [row for row in rows if _identity(row) in asked]  # the folder may contain variants of earlier runs
     return found + clustering_trials(ours, config.protocol)
 
 
 def is_random(method: str) -> bool:
-    """Whether a method of the registry depends on a seed."""
+    """Whether a method of the registry has a seed."""
     return "random_state" in find_method(method).selector._get_param_names()
 
 
 def select_by_variant(name: str, arguments: str, asked_for: int, tops: Sequence[int], seed: int) -> list[Row]:
-    """One fit, asked for the most features: its ranking serves every smaller number."""
+    """Fit once, for the largest number of features; its ranking gives the selections of all smaller numbers."""
     graph = network(name)
     selector = selector_of(arguments, asked_for, n_blocks=n_classes(name), seed=seed)
     selector.fit(graph.features, adjacency=graph.adjacency)
@@ -49,7 +49,7 @@ def select_by_variant(name: str, arguments: str, asked_for: int, tops: Sequence[
 
 
 def select_by_method(name: str, method: str, tops: Sequence[int], seed: int) -> list[Row]:
-    """A rival ranks once, given the number of classes, as in the reproduction."""
+    """Rank once with a rival, which is given the number of classes, as in the reproduction."""
     selector = make_selector(method, max(tops), n_blocks=n_classes(name), random_state=seed)
     selector.fit(network(name).features, adjacency=network(name).adjacency)
     return [taken(selected_by_rank(selector), top) for top in tops]
@@ -95,7 +95,7 @@ def _reference_trials(name: str, config: QualityConfig) -> list[Trial]:
 
 
 def _grid_trials(name: str, config: QualityConfig) -> list[Trial]:
-    """The paper's candidates × sparsities; block models that came with the paper are the same for every seed."""
+    """The paper's grid of candidates × sparsities; published block models do not depend on the seed."""
     published = published_block_models(name) is not None
     return [
         network_trial(

@@ -1,4 +1,4 @@
-"""Precision on planted networks: means over networks, and a variant against the best rival, network by network."""
+"""Precision on planted networks: means, and paired comparisons of a variant with the best rival."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROUNDING = 1e-12
 
 
 def precisions(rows: Sequence[Row]) -> pd.DataFrame:
-    """One row for each regime, method and network that did not fail."""
+    """One row per regime, method and network, without failed trials."""
     table = good_rows(list(rows), NAME)
     return table if len(table) else pd.DataFrame(columns=["regime", "kind", "method", "seed", "precision"])
 
@@ -29,7 +29,7 @@ def summarize_precisions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_precisions(table: pd.DataFrame, method: str) -> pd.DataFrame:
-    """One row per regime: a variant, the rival with the highest mean, and their differences on the same networks."""
+    """One row per regime: a variant, the rival with the highest mean, and their paired differences."""
     summary = summarize_precisions(table)
     rivals = summary[summary["kind"] == RIVAL].sort_values("mean", ascending=False, kind="stable")
     best_of_regime = rivals.drop_duplicates("regime").sort_index()

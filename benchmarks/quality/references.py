@@ -1,7 +1,7 @@
-"""References: what no method or knowledge of all labels selects, so that figures of methods can be read.
+"""References for comparison: all features, random features, and features selected with all labels.
 
-All features, features drawn at random, and the features with the largest chi² statistic against the class labels of all
-nodes. The last is no rival: it is told what the protocols ask for.
+The last have the largest chi² statistics with the class labels of all nodes. They are no rival, since they are selected
+with the labels that evaluate them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from blockselect.utils.arrays import Features, IntArray, best_first
 
 ALL, RANDOM, BY_LABELS = "all features", "random features", "chi² with all labels"
 REFERENCES = (ALL, RANDOM, BY_LABELS)
-N_DRAWS = 5  # of random features
+N_DRAWS = 5  # draws of random features
 
 
 def reference_trials() -> list[tuple[str, int]]:
@@ -26,7 +26,7 @@ def reference_trials() -> list[tuple[str, int]]:
 
 
 def reference_order(method: str, features: Features, classes: IntArray, seed: int) -> IntArray:
-    """All features, the first to be taken first."""
+    """All features, in the order in which they are selected."""
     if method == BY_LABELS:
         return best_first(np.nan_to_num(chi2(features, classes)[0], nan=-np.inf))
     n_features = features.shape[1]
@@ -34,6 +34,6 @@ def reference_order(method: str, features: Features, classes: IntArray, seed: in
 
 
 def reference_rows(method: str, features: Features, classes: IntArray, tops: Sequence[int], seed: int) -> list[Row]:
-    """One row per number of features; all features stand beside every number."""
+    """One row per number of features; the row of all features is repeated for each number."""
     order = reference_order(method, features, classes, seed)
     return [{**taken(order, len(order) if method == ALL else top), "top": top} for top in tops]

@@ -1,4 +1,4 @@
-"""REGIMES: kinds of planted networks, by name; each as the generator makes it but for what is named here."""
+"""REGIMES: kinds of planted networks, as the settings that differ from the defaults of the generator."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ REGIMES: dict[str, dict[str, Any]] = {
     **_STRUCTURES,
     **{f"{name}, counts": {**regime, "values": "counts"} for name, regime in _STRUCTURES.items()},
 }
-"""Every regime by its name, the order of tables; binary features where nothing is said."""
+"""All regimes by name, in the order of the tables. Features are binary unless they are counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlantedSizes:
-    """What every planted network has."""
+    """The numbers of nodes, blocks and features of every planted network."""
 
     n_nodes: int
     n_blocks: int
@@ -34,16 +34,10 @@ class PlantedSizes:
 
 
 def find_regime(name: str) -> dict[str, Any]:
-    """Settings of the generator in this regime.
-
-    Raises
-    ------
-    ValueError
-        With the names there are, and the closest.
-    """
+    """The settings of the generator for this regime; the error for an unknown name suggests the closest."""
     return look_up(name, REGIMES, what="regime")
 
 
 def plant(regime: str, sizes: PlantedSizes, seed: int) -> PlantedNetwork:
-    """One network of a regime."""
+    """Plant one network of a regime."""
     return make_attributed_blocks(**asdict(sizes), **find_regime(regime), random_state=seed)

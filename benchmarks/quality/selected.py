@@ -1,4 +1,4 @@
-"""What a ranking selects, as a row."""
+"""The features that a ranking selects, as a row."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from blockselect.utils.arrays import IntArray
 
 
 def selected_by_rank(selector: ScoreSelector) -> IntArray:
-    """The selected features, the best first."""
-    selected = np.flatnonzero(selector.support_)
-    return selected[np.argsort(selector.ranking_[selected])]
+    """The selected features, best first."""
+    return np.argsort(selector.ranking_)[: selector.n_features_]
 
 
 def taken(ranked: IntArray, top: int) -> Row:
-    """What was selected, even where it is fewer than asked for: a user would have no more."""
+    """A row with the selected features, even if there are fewer than requested, as a user would get them."""
     n_selected = min(top, len(ranked))
     error = None if n_selected else "no feature was selected."
     return {**selection_row(ranked, max(1, n_selected)), "top": top, "n_selected": n_selected, "error": error}

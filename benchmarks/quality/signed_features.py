@@ -1,4 +1,4 @@
-"""How signed features are best made non-negative: precision on planted networks whose markers shift the mean a little.
+"""Ways to make signed features non-negative, compared by precision on planted networks with weak markers.
 
 python -m benchmarks.quality.signed_features
 """
@@ -23,7 +23,7 @@ REGIMES = {
 
 
 def plant(n_nodes, n_blocks, strengths, seed, *, density=1.0, heavy=False):
-    """Adjacency, standardised features, and which of them are markers: four of each block among six times as many."""
+    """Adjacency, standardised features, and which are markers: four per block, and five noise features per marker."""
     frame = make_attributed_blocks(n_nodes, n_blocks, mean_degree=20, random_state=seed)
     rng = np.random.default_rng(seed + 100)
     home = np.repeat(np.arange(n_blocks), 4)
@@ -52,7 +52,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "SignedSelector": wrapped(1.0),
     "SignedSelector, overlap 0": wrapped(0.0),
     "SignedSelector, overlap 2": wrapped(2.0),
-    "less the lowest value": by_shift,
+    "minus the lowest value": by_shift,
     "Moran's I": lambda A, X, n_features, seed: np.argsort(np.argsort(-morans_i(X, A))) + 1,
 }
 

@@ -1,6 +1,6 @@
-"""Where the network is built from the features: 700 blood cells of scanpy's wheel, against what single-cell users pick.
+"""700 blood cells from scanpy, with a network built from the features: the default and common single-cell methods.
 
-python -m benchmarks.quality.single_cells --docs docs    (needs the extra `bench`: scanpy)
+python -m benchmarks.quality.single_cells --docs docs    (requires scanpy, from the extra `bench`)
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ NUMBERS = (16, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells with their expression, their graph of nearest neighbours, and their types, for evaluation alone."""
+    """Cells with their expression, their nearest-neighbour graph, and their types (only for evaluation)."""
 
     expression: sparse.csr_array  # (n, m) logarithm of normalised counts
-    counts: sparse.csr_array  # (n, m) recovered from it
+    counts: sparse.csr_array  # (n, m) recovered from expression
     standardised: np.ndarray  # (n, m) signed
-    graph: sparse.csr_array  # (n, n) of scanpy: ten neighbours by principal components
+    graph: sparse.csr_array  # (n, n) from scanpy: ten neighbours in the space of principal components
     types: np.ndarray  # (n,)
     table: Any  # AnnData, for scanpy's own methods
 
 
 def load_cells() -> Cells:
-    """As they come with scanpy: 765 genes, most of them chosen as highly variable before."""
+    """Load the cells that come with scanpy: 765 genes, most of them preselected as highly variable."""
     import scanpy
 
     table = scanpy.datasets.pbmc68k_reduced()
     expression = sparse.csr_array(table.raw.X, dtype=np.float64)
     linear = sparse.csr_array((np.expm1(expression.data), expression.indices, expression.indptr), expression.shape)
-    least = np.minimum.reduceat(linear.data, linear.indptr[:-1])  # what one count is worth in each cell
+    least = np.minimum.reduceat(linear.data, linear.indptr[:-1])  # value of a single count in each cell
     counts = linear.copy()
     counts.data = np.round(linear.data / np.repeat(least, np.diff(linear.indptr)))
     return Cells(
@@ -62,7 +62,7 @@ def load_cells() -> Cells:
 
 
 def highly_variable(cells: Cells, flavor: str) -> np.ndarray:
-    """Normalised dispersion of each gene, by scanpy."""
+    """Normalised dispersion of each gene, computed by scanpy."""
     import scanpy
 
     table = cells.table.raw.to_adata()
@@ -81,7 +81,7 @@ def signed(cells: Cells, seed: int, n_features: int) -> np.ndarray:
 
 
 def reference(cells: Cells, seed: int, n_features: int, *, method: str) -> np.ndarray:
-    del n_features  # the order is the same for any number
+    del n_features  # the order is the same for all numbers
     order = reference_order(method, cells.expression, cells.types, seed)
     return -np.argsort(order).astype(np.float64)
 
@@ -102,12 +102,12 @@ METHODS: dict[str, Callable[[Cells, int, int], np.ndarray]] = {
     "hotspot, danb on counts": lambda cells, seed, d: autocorrelation_z(cells.counts, cells.graph, model="danb"),
     **{method: partial(reference, method=method) for method in REFERENCES},
 }
-"""Scores of the genes, larger is better, by method. The default depends on how many are asked for."""
+"""Scores of the genes by method; larger is better. Those of the default depend on the number of features."""
 SEEDED = (*(name for name in METHODS if name.startswith("the default")), RANDOM)
 
 
 def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
-    """Both protocols at every number of genes."""
+    """Evaluate a method with both protocols and each number of genes."""
     rows: list[dict[str, object]] = []
     for number in NUMBERS:
         scores = np.nan_to_num(METHODS[method](cells, seed, number), nan=-np.inf)
@@ -131,11 +131,11 @@ def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/single_cells.csv")
-    parser.add_argument("--seeds", type=int, default=3, help="of the default and of random genes")
+    parser.add_argument("--seeds", type=int, default=3, help="number of seeds of the default and of random genes")
     given = parser.parse_args(arguments)
     rows = []
     with warnings.catch_warnings(), threadpool_limits(limits=1):
-        warnings.simplefilter("ignore")  # scanpy's own
+        warnings.simplefilter("ignore")  # warnings of scanpy
         cells = load_cells()
         for method in METHODS:
             for seed in range(given.seeds if method in SEEDED else 1):

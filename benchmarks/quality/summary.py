@@ -1,4 +1,4 @@
-"""The result of a measurement in a few sentences, and its page."""
+"""The result of a measurement in a few sentences, and the page about it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
-from benchmarks.quality.beside import beside_markdown
 from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
+from benchmarks.quality.protocol_table import protocol_markdown
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions
 from benchmarks.quality.variants import DEFAULT
@@ -22,28 +22,28 @@ TITLES = {"accuracy": "ACC", "nmi": "NMI"}
 RULES = {
     "paper_protocol": (
         "Means over the numbers of features. The best single rival is the label-free method with the highest mean over "
-        "all networks. Random features: the mean of five draws. Chi² is told the labels of all nodes."
+        "all networks. Random features: mean of five draws. Chi² uses the labels of all nodes."
     ),
     "against_best_rival": (
         "Means ± standard deviations over candidate seeds and runs of K-means. The best rival of a cell is the "
-        "label-free method with the highest mean there. *Within one sd*: below it by no more than the root mean square "
-        "of the two standard deviations. Zero rows: nodes that have none of the selected features, mean over seeds."
+        "label-free method with the highest mean in that cell. *Within one sd*: below it by no more than the root mean "
+        "square of the two standard deviations. Zero rows: nodes with none of the selected features, mean over seeds."
     ),
     "against_tuned_by_labels": (
-        f"{SUPERVISED} takes the candidate and γ with the best ACC by the class labels, anew in each cell and seed."
+        f"{SUPERVISED} uses the candidate and γ with the highest ACC, chosen with the labels for each cell and seed."
     ),
     "variants": "Means over d; cells at or above, and within one sd of, the best rival of each cell.",
     "planted_against_best_rival": (
-        "Share of planted features (copies included) among as many selected, mean ± standard error over networks; "
-        "rivals are given the number of blocks, the default is not. The best rival is the one with the highest mean in "
-        "that regime; the difference is paired, network by network."
+        "Share of planted features, including copies, among as many selected: mean ± standard error over networks. "
+        "Rivals are given the number of blocks; the default is not. The best rival is the one with the highest mean in "
+        "that regime; differences are paired by network."
     ),
 }
-"""How to read the tables that the page shows."""
+"""Explanations of the tables on the page."""
 
 
 def headlines(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """The counts in a sentence each."""
+    """The main results, one sentence each."""
     summary, table = summarize(rows[real_networks.NAME]), precisions(rows[planted_networks.NAME])
     regimes = compare_precisions(table, DEFAULT)
     above = int((regimes["difference"] > 0).sum()) if len(regimes) else 0
@@ -58,7 +58,7 @@ def headlines(rows: Mapping[str, Sequence[Row]]) -> list[str]:
 def render_page(
     rows: Mapping[str, Sequence[Row]], tables: Mapping[str, pd.DataFrame], config: QualityConfig, title: str
 ) -> str:
-    """Headlines, the tables that have a rule, and what failed, in Markdown."""
+    """The page in Markdown: main results, explained tables, and failed trials."""
     parts = ["# Quality", _settings_sentence(config, title), bullets(headlines(rows))]
     for name, rule in RULES.items():
         parts += [f"## {name.replace('_', ' ').capitalize()}", rule, _shown(name, tables[name])]
@@ -71,7 +71,7 @@ def render_page(
 
 def _shown(name: str, table: pd.DataFrame) -> str:
     if name == "paper_protocol":
-        return beside_markdown(table, TITLES)
+        return protocol_markdown(table, TITLES)
     return markdown_table(list(table.columns), table.astype(str).to_numpy().tolist()) if len(table) else ""
 
 
@@ -89,17 +89,17 @@ def _won(found: Count, rival: str) -> str:
 
 def _hardest_rival(counts: Mapping[str, Count]) -> str:
     if not counts:
-        return "No label-free rival to compare with."
+        return "There is no label-free rival to compare with."
     name, least = min(counts.items(), key=lambda item: item[1].at_or_above)
     won = f"{least.at_or_above} of {least.cells} cells ({name})"
-    return f"Against each label-free rival alone: at or above it in at least {won}."
+    return f"Compared with each single label-free rival: at or above it in at least {won}."
 
 
 def _settings_sentence(config: QualityConfig, title: str) -> str:
     protocol = config.protocol
     return (
         f"Made by `python -m benchmarks.quality --config {title}`: {', '.join(protocol.datasets)}; "
-        f"K-means with {protocol.kmeans_runs} runs of {protocol.kmeans_init} starts; candidate seeds "
-        f"{', '.join(map(str, config.candidate_seeds))} (a method that is not random once); {config.planted_seeds} "
+        f"{protocol.kmeans_runs} runs of K-means with {protocol.kmeans_init} starts each; candidate seeds "
+        f"{', '.join(map(str, config.candidate_seeds))} (one for deterministic methods); {config.planted_seeds} "
         f"planted networks per regime; blockselect {__version__}."
     )

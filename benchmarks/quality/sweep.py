@@ -1,4 +1,4 @@
-"""One measurement in a folder: its trials, those to run again, and the files that are made of the rows."""
+"""A measurement in a folder: its trials, those to run again, and the files made from the rows."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def measure_quality(
     again: Collection[str] = (),
     progress: TrialProgress | None = None,
 ) -> dict[str, list[Row]]:
-    """All rows, by part; those that the folder has are not made again.
+    """Run the trials that are not in the folder, and return all rows by part.
 
     Parameters
     ----------
     folder : path
-        Each row is saved there as it comes.
+        Each row is saved there immediately.
     config : QualityConfig
     workers, progress
         As in `run_experiments`.
     retry_failed : bool
-        Run trials again that failed before.
+        Run trials that failed before again.
     again : names of variants
-        Run all their trials again, after the code behind them has changed. Clusterings depend on the selected
-        features alone, and stay.
+        Run all their trials again, after a change of their code. Clusterings are kept, because they depend only on the
+        selected features.
     """
     check_networks(config.protocol.networks)
     store = Store(folder / STORE, config.marks)
@@ -54,7 +54,7 @@ def measure_quality(
 
 
 def quality_files(rows: Mapping[str, list[Row]], config: QualityConfig, *, title: str) -> dict[str, bytes]:
-    """Every file of a measurement, by its path in the folder."""
+    """All files of a measurement, as a mapping from path to content."""
     marks = {**config.marks, "variants": list(config.variants), "methods": list(config.methods)}
     tables = make_tables(rows, config)
     return {

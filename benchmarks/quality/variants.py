@@ -1,4 +1,4 @@
-"""VARIANTS: the settings of BlockModelSelector that are measured beside its default, by name."""
+"""VARIANTS: settings of BlockModelSelector that are compared with the default, by name."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.utils.parameters import look_up
 
 DEFAULT = "default"
-KNOWN_BLOCKS = "as many as there are"
+KNOWN_BLOCKS = "known number"
 """As a variant's `n_blocks`: the number of classes, or of planted blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Arguments of the selector besides the number of features and the seed; JSON values."""
+    """Arguments of the selector, as JSON values, besides the number of features and the seed."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
-        """The arguments as they identify trials."""
+        """The arguments as text, which identifies trials."""
         return json.dumps(self.arguments, sort_keys=True)
 
 
@@ -36,22 +36,16 @@ VARIANTS: dict[str, Variant] = {
     "six candidates": Variant({"n_candidates": 6}),
     "values of features": Variant({"binarize": False}),
 }
-"""Every variant by its name, the order of tables."""
+"""All variants by name, in the order of the tables."""
 
 
 def find_variant(name: str) -> Variant:
-    """The variant of this name.
-
-    Raises
-    ------
-    ValueError
-        With the names there are, and the closest.
-    """
+    """The variant of this name; the error for an unknown name suggests the closest."""
     return look_up(name, VARIANTS, what="variant")
 
 
 def parse_variants(text: str) -> list[str]:
-    """Names of variants, separated by commas."""
+    """Split a comma-separated list of names of variants."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         find_variant(name)
@@ -59,7 +53,7 @@ def parse_variants(text: str) -> list[str]:
 
 
 def selector_of(text: str, n_features_to_select: int, *, n_blocks: int, seed: int) -> BlockModelSelector:
-    """The selector of a variant's text, not fitted; `n_blocks` is used where the variant asks for the known number."""
+    """Make the selector of a variant's text; `n_blocks` is used if the variant needs the known number."""
     arguments = json.loads(text)
     if arguments.get("n_blocks") == KNOWN_BLOCKS:
         arguments["n_blocks"] = n_blocks

@@ -1,9 +1,9 @@
-"""Does a comparison without labels rank methods as known classes do? Rank correlations on real networks.
+"""Rank correlation, on real networks, of comparisons of methods without labels and with known classes.
 
 BLOCKSELECT_DATA=FOLDER python -m benchmarks.quality.without_labels
 
-"Links explained" is compared with its simpler forms: every link has the same weight instead of every node, and nodes
-without any selected feature count as one more cluster.
+"Links explained" is compared with simpler criteria, in which every link instead of every node has the same weight, or
+nodes without any selected feature form another cluster.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sklearn.metrics import mutual_info_score
 
 from benchmarks.networks import judged
 from blockselect import AttributedGraph, evaluate_selection
-from blockselect.evaluation.clustering import kmeans_runs
+from blockselect.evaluation.clustering import kmeans
 from blockselect.evaluation.comparison import rank_by_method
 from blockselect.evaluation.explained_links import ExplainedLinks, links_explained
-from blockselect.evaluation.protocol import unit_rows
+from blockselect.evaluation.protocol import seeded_runs, unit_rows
 from blockselect.rows.matrices import membership_matrix
 
 NETWORKS = ("cora", "citeseer", "debian", "acm", "cora_ml", "uai")
@@ -35,7 +35,7 @@ CRITERIA = ("by link, all nodes", "by link, covered nodes", "by node, all nodes"
 
 
 def criteria(adjacency: sparse.csr_array, labels: np.ndarray, covered: np.ndarray) -> list[float]:
-    """The criteria for one clustering, in their order."""
+    """The CRITERIA of one clustering."""
     every = np.ones(len(labels), dtype=bool)
     by_link = [_by_link(adjacency, labels, nodes) for nodes in (every, covered)]
     by_node = [links_explained(adjacency, labels, nodes) for nodes in (every, covered)]
@@ -57,12 +57,12 @@ def measure(name: str, graph: AttributedGraph) -> pd.DataFrame:
         if method == RANDOM:
             best = np.random.default_rng(1).permutation(graph.n_features)
         else:
-            best = rank_by_method(method, graph, max(NUMBERS), None, 0).best(max(NUMBERS))
+            best, _ = rank_by_method(method, graph, max(NUMBERS), None, 0)
         for number in NUMBERS:
             columns = np.sort(best[:number])
             features = unit_rows(graph.features, columns)
             covered = abs(features).sum(axis=1) > 0
-            found = kmeans_runs(features, n_clusters, n_runs=N_RUNS)
+            found = seeded_runs(kmeans, features, n_clusters, 10, n_runs=N_RUNS)
             means = np.mean([criteria(graph.adjacency, labels, covered) for labels in found], axis=0)
             classes = evaluate_selection(graph.features, graph.classes, columns, n_runs=N_RUNS)
             figures = {"ACC": classes.accuracy, "NMI": classes.nmi, **dict(zip(CRITERIA, means, strict=True))}
@@ -71,7 +71,7 @@ def measure(name: str, graph: AttributedGraph) -> pd.DataFrame:
 
 
 def correlations(measured: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Spearman's rank correlation of each criterion with ACC or NMI over the methods, mean over d, by network."""
+    """Spearman's correlation of each criterion with ACC or NMI across methods, averaged over d, for each network."""
     found = {
         key: {criterion: spearmanr(cell[criterion], cell[measure]).statistic for criterion in CRITERIA}
         for key, cell in measured.groupby(["network", "d"], sort=False)
@@ -81,7 +81,7 @@ def correlations(measured: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the figures of every selection, and the rank correlations."""
+    """Print the results of all selections, and the rank correlations."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.without_labels", description=__doc__)
     parser.add_argument("--networks", nargs="+", default=NETWORKS, metavar="NAME")
     chosen = parser.parse_args(arguments).networks

@@ -1,4 +1,4 @@
-"""SELECTORS: every method by its name, with what guides it and how faithful it is to the publication."""
+"""SELECTORS: every method by its name, with what guides it and how certain its formula is."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Certainty = Literal["checked", "recalled", "reconstructed"]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A selector with the settings it is compared with, and where it comes from."""
+    """A selector with its settings, and where it comes from."""
 
     selector: type[ScoreSelector]
     title: str
     guidance: Guidance  # what the scores are based on: blocks of the network, only the features, its links, or nothing
-    certainty: Certainty  # agrees with published code, is meant to have the published objective (unchecked), or neither
+    certainty: Certainty  # checked against published code, recalled from the publication, or reconstructed
     cite: str
     in_paper: bool = False  # compared with or discussed by the paper
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -133,7 +133,7 @@ SELECTORS: dict[str, Method] = {
         "DeTomaso and Yosef, Cell Systems 2021, doi:10.1016/j.cels.2021.04.005",
     ),
 }
-"""Every method by its name, the order of tables."""
+"""Every method by its name, in the order of tables."""
 
 
 def find_method(name: str) -> Method:
@@ -153,7 +153,7 @@ def make_selector(
     n_features_to_select : int, float or None
         As in every selector. (paper: d)
     n_blocks : int or None
-        Blocks or clusters of nodes, if the method looks for them; None leaves the method's default. (paper: k)
+        Number of blocks or clusters, for methods that use them; None means the method's default. (paper: k)
     random_state : int, RandomState or None
         Seed, if the method is random.
 

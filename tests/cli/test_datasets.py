@@ -119,7 +119,7 @@ def test_info_shows_counts_source_checksum_licence_and_what_to_cite(run, cache):
     [
         ("cora", "Apache-2.0", "P. Sen"),
         ("citeseer", "none stated for the data; the repository they", "P. Sen"),
-        ("debian", "none stated; only facts are taken", "The Debian Project"),
+        ("debian", "none stated; the data contain only facts", "The Debian Project"),
     ],
 )
 def test_info_of_what_comes_with_the_package_names_its_licence(run, name, licence, author):

@@ -1,4 +1,4 @@
-"""The real networks are the published ones: counts, order of the nodes, classes and names."""
+"""The real networks agree with the published ones: counts, order of the nodes, classes and names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EMBEDDED = [name for name in DATASETS if name != "blogcatalog"]
 
 
 def share_within_classes(graph):
-    """Share of the links that join nodes of the same class; with nodes in a wrong order it would be small."""
+    """Share of the links that join nodes of the same class; it would be small if the nodes were in the wrong order."""
     links = sparse.triu(graph.adjacency).tocoo()
     return np.mean(graph.classes[links.row] == graph.classes[links.col])
 
@@ -128,7 +128,7 @@ def test_debian_packages_and_features_have_names_that_fit_links_and_sections():
     assert DEBIAN_SECTIONS[debian.classes[row["gimp"]]] == "graphics"
     has_perl = debian.features[:, [column["tag:devel::lang:perl"]]].toarray().ravel() > 0
     assert np.mean(debian.classes[has_perl] == DEBIAN_SECTIONS.index("perl")) > 0.9
-    assert share_within_classes(debian) > 0.6  # one in thirty in a wrong order
+    assert share_within_classes(debian) > 0.6  # about 1/30 if the nodes were in the wrong order
 
 
 def test_the_debian_file_is_the_one_that_was_made_from_the_index():
@@ -143,7 +143,7 @@ def test_blogcatalog_counts_keywords(data_path):
     assert_array_equal(np.bincount(blogs.classes), [885, 777, 921, 858, 892, 863])
     assert (blogs.n_self_loops, blogs.n_isolated) == (0, 0)
     assert (blogs.feature_names[0], blogs.feature_names[-1]) == ("keyword_0", "keyword_8188")
-    assert share_within_classes(blogs) > 0.35  # one sixth in a wrong order
+    assert share_within_classes(blogs) > 0.35  # about 1/6 if the nodes were in the wrong order
 
 
 def test_the_download_is_pinned_to_a_commit_and_to_the_published_file(data_path):

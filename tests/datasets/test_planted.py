@@ -1,4 +1,4 @@
-"""Planted networks are what their parameters say, and their truth is true."""
+"""Planted networks agree with their parameters and with the recorded ground truth."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def either_draw(request, monkeypatch):
 
 
 def observed_density(adjacency, blocks):
-    """Links over pairs of different nodes, for each pair of blocks, and the number of such pairs."""
+    """Share of linked pairs of different nodes for each pair of blocks, and the number of these pairs."""
     membership = np.eye(blocks.max() + 1)[blocks]
     sizes = membership.sum(axis=0)
     pairs = np.outer(sizes, sizes) - np.diag(sizes)
@@ -65,7 +65,7 @@ def test_density_of_ones_own_is_met_within_sampling_error():
 
 
 def test_each_pair_of_nodes_is_as_likely_as_any_other():
-    """Over many graphs, links fall evenly on the pairs inside a block and on those between two."""
+    """Over many graphs, all pairs are linked equally often, within and between blocks."""
     total = np.zeros((9, 9))
     n_graphs = 500
     for seed in range(n_graphs):
@@ -167,12 +167,12 @@ def test_copies_resemble_their_originals_and_keep_their_values(values, either_dr
     assert (np.delete(planted.copied_from, copies) == -1).all()
     assert_array_equal(np.sort(dense[:, copies], axis=0), np.sort(dense[:, originals], axis=0))
     correlation = [np.corrcoef(dense[:, a], dense[:, b])[0, 1] for a, b in zip(copies, originals, strict=True)]
-    # Of the 20 % that swap, hardly any keeps its value except by chance.
+    # Of the 20 % that swap, few keep their value, by chance.
     assert_allclose(correlation, 0.8, atol=0.08)
 
 
 def test_every_node_is_equally_likely_to_receive_a_swapped_value(either_draw):
-    """The nodes without the feature, between and after those that have it, are as likely as these."""
+    """Nodes with and without the feature are equally likely, wherever they are."""
     options = {"n_informative": 1, "n_redundant": 4000, "n_noise": 0, "copy_noise": 1.0, "frequency": (0.5, 0.5)}
     planted = make_attributed_blocks(12, 2, mean_degree=4, signal=1, random_state=3, **options)
     copies = planted.features.toarray()[:, planted.roles == "redundant"]
@@ -213,7 +213,7 @@ def test_every_feature_is_somewhere_however_rare(either_draw):
 
 
 def test_a_large_network_is_drawn_link_by_link():
-    """A hundred thousand nodes have five billion pairs: too many to look at each."""
+    """A hundred thousand nodes have five billion pairs, too many to visit each."""
     planted = make_attributed_blocks(
         100_000, 3, mean_degree=6, n_informative=2, n_redundant=0, n_noise=0, random_state=0
     )

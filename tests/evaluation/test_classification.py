@@ -1,4 +1,4 @@
-"""Few-shot classification: the labelled nodes, the rows learnt from, and what is refused."""
+"""Few-shot classification: labelled nodes, averaged features, and invalid input."""
 
 from __future__ import annotations
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModelSelector, RowChunks, compare_methods, make_attributed_blocks
-from blockselect.evaluation import classify_selection, comparison, evaluate_selection, hide_links, predict_links
-from blockselect.evaluation.comparison import PROTOCOLS, RankedFeatures, rank_by_method
+from blockselect import SELECTORS, BlockModelSelector, RowChunks, compare_methods, make_attributed_blocks
+from blockselect.baselines.by_features.variance import VarianceScore
+from blockselect.evaluation import classify_selection, evaluate_selection, hide_links, predict_links
+from blockselect.evaluation.comparison import PROTOCOLS, rank_by_method
 from blockselect.evaluation.comparison_result import (
     ALL_FEATURES,
     Comparison,
@@ -23,6 +25,7 @@ from blockselect.evaluation.comparison_result import (
     markdown_table,
 )
 from blockselect.inputs import check_attributed_graph
+from blockselect.registry import Method
 
 
 @pytest.fixture(scope="module")
@@ -30,23 +33,33 @@ def graph():
     return make_attributed_blocks(90, 3, n_informative=10, n_redundant=0, n_noise=30, random_state=1).graph
 
 
+class Broken(VarianceScore):
+    def fit(self, X, y=None, **options):
+        raise ZeroDivisionError("by nothing")
+
+
+class Scoreless(VarianceScore):
+    def _score(self, features, affinity):
+        return np.full(features.shape[1], np.nan)
+
+
 @pytest.fixture
-def calls(monkeypatch):
-    """What each ranking was asked for, in order; udfs fails."""
+def fits(monkeypatch):
+    """The settings of each fit of the method "recorded"; the methods "broken" and "scoreless" are registered too."""
     made = []
 
-    def rank(*arguments):
-        made.append(arguments)
-        if arguments[0] == "udfs":
-            raise ZeroDivisionError("by nothing")
-        return rank_by_method(*arguments)
+    class Recorded(BlockModelSelector):
+        def fit(self, X, y=None, **options):
+            made.append((self.n_features_to_select, self.n_blocks, self.random_state))
+            return super().fit(X, y, **options)
 
-    monkeypatch.setattr(comparison, "rank_by_method", rank)
+    for name, selector in (("recorded", Recorded), ("broken", Broken), ("scoreless", Scoreless)):
+        monkeypatch.setitem(SELECTORS, name, Method(selector, name, "none", "checked", ""))
     return made
 
 
 def compare(graph, methods, numbers, **settings):
-    """Compare by known classes, as in the paper, unless told otherwise."""
+    """Compare with known classes, as in the paper, unless the settings say otherwise."""
     return compare_methods(graph, methods=methods, n_features=numbers, **{"protocol": "clustering", **settings})
 
 
@@ -58,10 +71,10 @@ def test_rows_are_all_features_and_then_each_method_at_each_number(graph):
     assert all(row.error is None for row in rows)
 
 
-def test_each_method_ranks_once_asked_for_the_most(graph, calls):
-    compare(graph, ["variance", "morans-i"], [9, 4, 9], n_blocks=3, n_runs=1, random_state=7)
-    assert [call[0] for call in calls] == ["variance", "morans-i"]
-    assert [call[2:] for call in calls] == [(9, 3, 7), (9, 3, 7)]
+def test_each_method_ranks_once_for_the_largest_number(graph, fits):
+    compared = compare(graph, ["recorded", "variance", "recorded"], [9, 4, 9], n_blocks=3, n_runs=1, random_state=7)
+    assert compared.methods == ["recorded", "variance"]
+    assert fits == [(9, 3, 7)]
 
 
 def test_scores_are_those_of_the_protocol_on_the_best_features(graph):
@@ -78,23 +91,26 @@ def test_scores_are_those_of_the_protocol_on_the_best_features(graph):
 
 def test_classification_is_that_of_the_library(graph):
     row = compare(graph, ["variance"], [6], n_blocks=3, protocol="classification", n_runs=3).rows[1]
-    columns = rank_by_method("variance", graph, 6, 3, 0).best(6)
+    columns, _ = rank_by_method("variance", graph, 6, 3, 0)
     scores = classify_selection(graph.features, graph.classes, columns, adjacency=graph.adjacency, n_runs=3)
     assert row.figures["accuracy"] == Figure(scores.accuracies.mean(), scores.accuracies.std())
     assert row.figures["averaged_accuracy"].mean == scores.averaged_accuracies.mean()
 
 
-def test_hidden_links_are_hidden_from_the_methods(graph, calls):
+def test_hidden_links_are_hidden_from_the_methods(graph):
     row = compare(graph, ["morans-i"], [6], n_blocks=3, protocol="links", n_runs=3, random_state=4).rows[1]
     split = hide_links(graph.adjacency, random_state=4)
-    assert abs(calls[0][1].adjacency - split.kept).sum() == 0
-    columns = rank_by_method("morans-i", calls[0][1], 6, 3, 4).best(6)
-    scores = predict_links(graph.features, split, columns, n_runs=3)
+    chosen = [
+        np.sort(rank_by_method("morans-i", replace(graph, adjacency=links), 6, 3, 4)[0])
+        for links in (split.kept, graph.adjacency)
+    ]
+    assert chosen[0].tolist() != chosen[1].tolist()
+    scores = predict_links(graph.features, split, chosen[0], n_runs=3)
     assert row.figures == {"auc": Figure(scores.aucs.mean(), scores.aucs.std())}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(graph, calls, protocol):
+def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(graph, protocol):
     compared = compare(graph, ["variance"], [4], n_blocks=3, protocol=protocol, n_runs=2)
     for row in compared.rows:
         assert list(row.figures) == list(compared.titles)
@@ -104,23 +120,23 @@ def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(grap
     assert [name for name in record if name.endswith("_sd")] == [f"{name}_sd" for name in compared.titles]
 
 
-def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, calls):
-    compared = compare(graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1)
-    assert compared.errors == {"udfs": "ZeroDivisionError: by nothing"}
-    failed = [row for row in compared.rows if row.method == "udfs"]
+def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, fits):
+    compared = compare(graph, ["broken", "variance"], [4, 9], n_blocks=3, n_runs=1)
+    assert compared.errors == {"broken": "ZeroDivisionError: by nothing"}
+    failed = [row for row in compared.rows if row.method == "broken"]
     assert [(row.n_features, row.figures, row.seconds) for row in failed] == [(4, {}, None), (9, {}, None)]
     assert [bool(row.figures) for row in compared.rows if row.method == "variance"] == [True, True]
     assert list(compared.overlap()) == ["variance"]
 
 
-def test_progress_is_reported_step_by_step_also_of_a_failure(graph, calls):
+def test_progress_is_reported_step_by_step_also_of_a_failure(graph, fits):
     steps = []
-    compare(graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1, progress=lambda *step: steps.append(step))
+    compare(graph, ["broken", "variance"], [4, 9], n_blocks=3, n_runs=1, progress=lambda *step: steps.append(step))
     assert steps == [
         (ALL_FEATURES, 0, 1),
         (ALL_FEATURES, 1, 1),
-        ("udfs", 0, 3),
-        ("udfs", 3, 3),
+        ("broken", 0, 3),
+        ("broken", 3, 3),
         ("variance", 0, 3),
         ("variance", 1, 3),
         ("variance", 2, 3),
@@ -132,17 +148,14 @@ def test_fewer_features_than_asked_for_are_counted_and_warned_of(graph):
     features = graph.features.toarray()
     features[:, 5:] = 1  # constant: no variance
     sparse_in_sense = check_attributed_graph(features, graph.adjacency, classes=graph.classes)
-    ranked = rank_by_method("variance", sparse_in_sense, 8, 3, 0)
-    assert len(ranked.best(8)) == 5
-    assert len(ranked.warnings) == 1
-    assert "only 5 of the 8 requested features" in ranked.warnings[0]
-    assert rank_by_method("variance", graph, 8, 3, 0).warnings == ()
+    ranked, (warning,) = rank_by_method("variance", sparse_in_sense, 8, 3, 0)
+    assert len(ranked) == 5
+    assert "only 5 of the 8 requested features" in warning
+    assert rank_by_method("variance", graph, 8, 3, 0)[1] == ()
 
 
-def test_a_method_that_scores_no_feature_is_an_error_row(graph, calls, monkeypatch):
-    nothing = RankedFeatures(np.arange(1, 41), np.zeros(40, dtype=bool), ())
-    monkeypatch.setattr(comparison, "rank_by_method", lambda *arguments: nothing)
-    row = compare(graph, ["variance"], [4], n_blocks=3, n_runs=1).rows[1]
+def test_a_method_that_scores_no_feature_is_an_error_row(graph, fits):
+    row = compare(graph, ["scoreless"], [4], n_blocks=3, n_runs=1).rows[1]
     assert (row.n_selected, row.figures) == (0, {})
     assert "no feature has a score" in row.error
 
@@ -156,18 +169,18 @@ def test_warnings_of_the_library_reach_the_comparison_and_not_the_caller(graph, 
     assert not [warning for warning in recwarn if issubclass(warning.category, ConvergenceWarning)]
 
 
-def test_a_network_without_classes_and_bad_numbers_are_refused(graph, calls):
+def test_a_network_without_classes_and_bad_numbers_are_refused(graph, fits):
     nameless = check_attributed_graph(graph.features, graph.adjacency)
     with pytest.raises(ValueError, match="no classes to compare with"):
-        compare(nameless, ["variance"], [4], n_blocks=3)
+        compare(nameless, ["recorded"], [4], n_blocks=3)
     with pytest.raises(ValueError, match=r"no protocol is called 'clusters'.*Did you mean clustering\?"):
-        compare(graph, ["variance"], [4], n_blocks=3, protocol="clusters")
+        compare(graph, ["recorded"], [4], n_blocks=3, protocol="clusters")
     for numbers, named in (([], r"\[\]"), ([0], "0"), ([41], "41"), ("16", "'16'")):
         with pytest.raises(ValueError, match=f"n_features is {named}; .*from 1 to 40"):
-            compare(graph, ["variance"], numbers, n_blocks=3)
+            compare(graph, ["recorded"], numbers, n_blocks=3)
     with pytest.raises(ValueError, match="n_jobs is 0"):
-        compare(graph, ["variance"], [4], n_blocks=3, protocol="links", n_jobs=0)
-    assert calls == []
+        compare(graph, ["recorded"], [4], n_blocks=3, protocol="links", n_jobs=0)
+    assert fits == []
     assert compare(nameless, ["variance"], [4], n_blocks=None, protocol="links", n_runs=1).errors == {}
 
 
@@ -242,19 +255,19 @@ def test_markdown_keeps_bars_inside_their_cells():
 
 @pytest.fixture(scope="module")
 def compared(graph):
-    """Three methods, without labels, on features whose columns have names."""
+    """A comparison of three methods without labels, on features with names."""
     return compare_methods(
         graph.frame, adjacency=graph.adjacency, methods=["block-model", "morans-i", "variance"], n_features=[4, 9],
         n_runs=2,
     )  # fmt: skip
 
 
-def test_labels_and_a_number_of_blocks_are_not_needed(graph, calls):
+def test_labels_and_a_number_of_blocks_are_not_needed(graph):
     compared = compare_methods(graph.features, adjacency=graph.adjacency, methods=["bmgufs", "mcfs"], n_runs=1)
     assert list(compared.titles) == ["explained_links"]
     assert compared.errors == {}
     assert compared.n_blocks is None
-    assert [call[2:4] for call in calls] == [(16, None), (16, None)]  # of 16 and 64, as there are 40 features
+    assert compared.numbers == [16]  # of 16 and 64, as there are 40 features
 
 
 def test_without_a_number_half_of_few_features_are_selected(graph):
@@ -278,15 +291,13 @@ def test_a_graph_that_comes_twice_is_refused(graph):
         compare_methods(graph, adjacency=graph.adjacency)
 
 
-def test_row_chunks_are_refused_and_a_method_counts_once(graph, calls):
+def test_row_chunks_are_refused(graph):
     with pytest.raises(ValueError, match="X is RowChunks, but a comparison needs the features in memory"):
         compare_methods(RowChunks(lambda: [graph.features]), adjacency=graph.adjacency)
-    assert compare_methods(graph, methods=["variance"] * 2, n_features=4, n_runs=1).methods == ["variance"]
-    assert len(calls) == 1
 
 
 def test_all_is_every_method_and_one_name_is_a_mistake(graph):
-    assert compare_methods(graph, methods="all", n_features=4, n_runs=1).methods == list(comparison.SELECTORS)
+    assert compare_methods(graph, methods="all", n_features=4, n_runs=1).methods == list(SELECTORS)
     with pytest.raises(ValueError, match=r"expected 'all' or a list of names: \['variance'\]"):
         compare_methods(graph, methods="variance")
 
@@ -326,6 +337,6 @@ def test_it_draws_itself_and_is_short_in_a_prompt(compared):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all features"]
     assert sorted(text.get_text() for text in ax.texts) == sorted(compared.methods)
     assert repr(compared) == (
-        "<Comparison of 3 methods at 4 and 9 features by links explained; table() has the figures>"
+        "<Comparison of 3 methods at 4 and 9 features, evaluated by links explained; see table()>"
     )
     assert "<table" in compared._repr_html_()

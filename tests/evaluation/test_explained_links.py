@@ -1,4 +1,4 @@
-"""Explained links: the definition; features of the blocks explain more than noise, and more than few nodes do."""
+"""Explained links: the definition, informative features versus noise, and nodes without features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blockselect.evaluation.explained_links import ExplainedLinks, links_explain
 
 
 def by_the_definition(adjacency, labels, covered):
-    """Draw a node, then one of its links: every draw and its probability, written out."""
+    """Enumerate all draws of a node and one of its links, with their probabilities."""
     linked = np.flatnonzero(adjacency.sum(axis=1))
     chance = Counter()
     for i in linked:
@@ -40,7 +40,7 @@ def test_links_explained_are_the_mutual_information_of_a_node_and_a_neighbour(se
 
 
 def test_leaving_nodes_out_is_not_rewarded():
-    """Two features mark the densest two of six blocks perfectly; six others mark every block, with some errors."""
+    """Two features mark the two densest of six blocks perfectly; six others mark all blocks with some errors."""
     rng = np.random.default_rng(0)
     blocks = np.repeat(np.arange(6), 50)
     within = np.where(blocks < 2, 0.6, 0.2)[:, None] * (blocks[:, None] == blocks)

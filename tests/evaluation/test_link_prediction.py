@@ -1,6 +1,8 @@
-"""Held-out links: what is hidden, which pairs are drawn, and the area under the curve."""
+"""Held-out links: the split, the pairs that are drawn, and the area under the curve."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import make_attributed_blocks
-from blockselect.evaluation import HiddenLinks, hide_links, link_prediction, predict_links
+from blockselect.evaluation import HiddenLinks, hide_links, predict_links
+from blockselect.evaluation.link_prediction import cosines, link_aucs, non_links
+from blockselect.evaluation.protocol import unit_rows
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +23,7 @@ def planted():
 
 
 def draw(seed, n=20):
-    """Weighted links, self-loops among them."""
+    """A random matrix of weighted links with self-loops."""
     rng = np.random.default_rng(seed)
     A = rng.random((n, n)) * (rng.random((n, n)) < 0.2)
     A[0, 1] = A[2, 3] = 1
@@ -50,7 +54,7 @@ def test_the_same_seed_hides_the_same_links():
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_the_area_is_the_share_of_pairs_in_the_right_order(planted, form):
-    """Counted over every hidden link and every pair without one."""
+    """The expected value is computed from all held-out links and all pairs without a link."""
     split = hide_links(planted.adjacency, random_state=0)
     columns = np.arange(3 if form == "dense" else 40)
     Y = planted.features.toarray()[:, columns]
@@ -77,7 +81,7 @@ def test_similarities_that_differ_little_are_told_apart():
 def test_pairs_without_a_link_are_drawn_evenly():
     links = sparse.csr_array(np.triu(draw(3, n=7), 1) > 0).astype(float)
     drawn = np.zeros((7, 7))
-    for _, (first, second) in link_prediction._non_links(links, 5000, range(4)):
+    for _, (first, second) in non_links(links, 5000, range(4)):
         np.add.at(drawn, (first, second), 1)
     free = np.triu(links.toarray() == 0, 1)
     assert (drawn[~free] == 0).all()
@@ -105,11 +109,12 @@ def test_how_features_are_stored_and_named_does_not_matter(planted):
     assert_array_equal(later.aucs, expected[1:])
 
 
-def test_many_links_are_sampled(planted, monkeypatch):
+def test_many_links_are_sampled(planted):
     split = hide_links(planted.adjacency, share=0.5, random_state=0)
-    every = predict_links(planted.features, split, np.arange(12)).aucs
-    monkeypatch.setattr(link_prediction, "_MAX_PAIRS", 60)
-    some = predict_links(planted.features, split, np.arange(12)).aucs
+    every, some = (
+        link_aucs(split, partial(cosines, unit_rows(planted.features, np.arange(12))), range(20), max_pairs=number)
+        for number in (10_000, 60)
+    )
     assert some.std() > every.std()
     assert some.mean() == pytest.approx(every.mean(), abs=0.05)
 

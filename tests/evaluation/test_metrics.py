@@ -1,10 +1,11 @@
-"""Metrics against brute force, scikit-learn's own, and values by hand."""
+"""Metrics compared with brute force, scikit-learn, and values computed by hand."""
 
 from __future__ import annotations
 
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,12 @@ def test_labels_that_do_not_belong_together_are_refused(classes, clusters):
     for metric in (clustering_accuracy, normalized_mutual_information):
         with pytest.raises(ValueError, match="expected one class and one cluster for each node"):
             metric(classes, clusters)
+
+
+def test_series_in_different_orders_are_refused():
+    classes = pd.Series([0, 1, 1], index=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"different indexes; put them in the same order"):
+        clustering_accuracy(classes, classes.iloc[::-1])
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=20).filter(any), st.randoms(use_true_random=False))

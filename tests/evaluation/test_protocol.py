@@ -1,4 +1,4 @@
-"""What the protocols share: rows of unit length or zero, and runs that depend on their seeds alone."""
+"""Code shared by the protocols: reading of features and classes, and seeded runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of experiments, made up so that a claim comes out as a test wants it."""
+"""Artificial rows of experiments, for tests of claims."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judged(
 
 
 def too_few(experiment: str, **settings: Any) -> dict[str, Any]:
-    """A setting that left fewer features than asked for."""
+    """A row whose setting left fewer features than requested."""
     return row(experiment, **settings, selection=None, selected=None, n_nonzero=3)
 
 

@@ -1,4 +1,4 @@
-"""A small planted network under a name, and a configuration of experiments on it that takes seconds."""
+"""A small planted network in the catalogue, and a configuration whose experiments take seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def _dataset() -> Dataset:
         counts=NetworkCounts.of(graph),
         loader=lambda: graph,
         origin="made",
-        source=None,
         licence="none",
         citations=(),
     )
@@ -34,7 +33,7 @@ def _dataset() -> Dataset:
 
 @contextmanager
 def planted_experiment() -> Iterator[ExperimentConfig]:
-    """The network is called 'planted' within, and unknown after it: other tests must not meet it."""
+    """Add the network 'planted' to the catalogue within this context, and yield a configuration for it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(DATASETS, "planted", _dataset())
         yield replace(

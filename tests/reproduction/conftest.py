@@ -1,4 +1,4 @@
-"""A small planted network under a name, and all experiments run on it once."""
+"""A small planted network in the catalogue, and the rows of all experiments on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def planted() -> Iterator[ExperimentConfig]:
 
 @pytest.fixture(scope="session")
 def rows(tmp_path_factory) -> dict[str, list[Row]]:
-    """Of all experiments on it."""
+    """The rows of all experiments on the planted network."""
     with planted_experiment() as config:
         store = Store(tmp_path_factory.mktemp("run"), config.marks)
         plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}

@@ -1,4 +1,4 @@
-"""Claims (a) and (b), judged from made-up rows."""
+"""Claims (a) and (b), judged from artificial rows."""
 
 from __future__ import annotations
 

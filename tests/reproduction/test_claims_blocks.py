@@ -1,4 +1,4 @@
-"""Claims (c), (d), (e) and what the published gradient changes, judged from made-up rows."""
+"""Claims (c), (d), (e) and (i), judged from artificial rows."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def candidates(accuracies, *, blocks=None, errors=None, dataset="cora", gradient
 @pytest.mark.parametrize(
     ("accuracies", "verdict"),
     [
-        ((0.5, 0.3, 0.4), Verdict.HOLDS),  # NMI differs by 0.1 as well
+        ((0.5, 0.3, 0.4), Verdict.HOLDS),  # NMI differs by 0.1 too
         ((0.3, 0.5, 0.4), Verdict.PARTLY),  # they differ, but the lowest error is the worst
-        ((0.43, 0.41, 0.42), Verdict.PARTLY),  # the lowest error is the best of equals
+        ((0.43, 0.41, 0.42), Verdict.PARTLY),  # almost equal, and the lowest error is the best
         ((0.41, 0.43, 0.42), Verdict.FAILS),
     ],
 )

@@ -1,4 +1,4 @@
-"""Configurations: those of the package, and what a file of one's own may hold."""
+"""Configurations of the package, and the checks of a user's file."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ def test_a_missing_setting_is_named(tmp_path):
 @pytest.mark.parametrize("content", [b"seed = '\xff'", b"seed = " + b"[" * 10**5, b"seed = " + b"9" * 5000])
 def test_what_no_parser_reads_is_refused_by_its_name(tmp_path, content):
     (tmp_path / "own.toml").write_bytes(content)
-    with pytest.raises(ValueError, match=r"own\.toml is not TOML"):
+    with pytest.raises(ValueError, match=r"own\.toml is not valid TOML"):
         read_config(str(tmp_path / "own.toml"))
 
 
 def test_what_is_no_toml_and_no_known_name_is_refused(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text("seed: 0", encoding="utf-8")
-    with pytest.raises(ValueError, match="is not TOML"):
+    with pytest.raises(ValueError, match="is not valid TOML"):
         read_config(str(path))
     with pytest.raises(ValueError, match=r"no configuration 'papers'; expected 'paper', 'quick' or a \.toml file"):
         read_config("papers")

@@ -1,4 +1,4 @@
-"""Kills at random moments lose nothing that was reported as kept."""
+"""Killing a run at random moments loses no row that was reported as saved."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def test_kills_at_random_moments_lose_no_row_and_leave_no_folder_that_only_looks
             assert len(texts) == 1
     stored = {row["number"] for row in Store(tmp_path / "trials", {}).rows("numbers")}
     assert set(kept) <= stored
-    assert len(stored - set(kept)) <= N_KILLS  # stored, and killed before it was said
+    assert len(stored - set(kept)) <= N_KILLS  # saved, but killed before this was reported
     assert n_whole

@@ -1,4 +1,4 @@
-"""The engine: trials that follow from others run too, failures stop no other, and a run resumes where one ended."""
+"""The engine runs trials that depend on others, continues after failures, and resumes interrupted runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def square(number):
 
 
 def chain(config, rows):
-    """Five trials; the rows of each lead to one more, of the square."""
+    """Five trials; the rows of each lead to another trial, for the square."""
     numbers = [
         *range(5),
         *(row["square"] + 100 for row in rows if row.get("square") is not None and row["square"] < 99),
@@ -105,7 +105,7 @@ def test_rows_come_in_the_order_of_the_trials_however_they_ended(store):
 
 
 def test_trials_may_run_in_a_thread_of_their_own(store):
-    """Where Python allows no change of what a signal does."""
+    """Python allows changes of signal handlers only in the main thread."""
     thread = threading.Thread(target=run_experiments, args=(CHAIN, None, store))
     thread.start()
     thread.join()

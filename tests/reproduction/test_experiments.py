@@ -1,4 +1,4 @@
-"""Each experiment on a planted network: its rows are what the library gives, and its figure can be drawn."""
+"""Each experiment on a planted network: its rows agree with the library, and its figure can be drawn."""
 
 from __future__ import annotations
 
@@ -29,8 +29,16 @@ from blockselect.reproduction.experiments import (
     results,
 )
 from blockselect.reproduction.figures import plot_block_models, render_figure
-from blockselect.reproduction.networks import candidates, network
+from blockselect.reproduction.networks import candidates, check_networks, network
 from blockselect.reproduction.selections import clustering_table, experiment_table
+
+
+def test_a_network_that_has_to_be_downloaded_is_an_error_with_the_command(monkeypatch, tmp_path):
+    monkeypatch.delenv("BLOCKSELECT_DATA", raising=False)
+    monkeypatch.setenv("BLOCKSELECT_CACHE", str(tmp_path))
+    check_networks(["cora"])
+    with pytest.raises(ValueError, match="blogcatalog is not on this machine; run 'blockselect datasets fetch"):
+        check_networks(["cora", "blogcatalog"])
 
 
 def test_no_trial_failed(run):
@@ -45,7 +53,7 @@ def test_datasets_counts_what_is_there(run):
 
 
 def compared(rows):
-    """The rows of effectiveness without the grid that two of its methods choose from."""
+    """The table of effectiveness without the grid, from which two of its methods are chosen."""
     table = results("effectiveness", rows["effectiveness"])
     return table[table["method"] != GRID]
 
@@ -71,7 +79,7 @@ def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run)
         solver = Descent(gradient=config.gradient, max_iter=config.max_iter, tol=0)
         selector = BMGUFS(8, block_model=best, sparsity=sparsity, solver=solver)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a strong sparsity leaves fewer
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a strong sparsity leaves fewer features
             selector.fit(graph.features, adjacency=graph.adjacency)
         if selector.n_features_ == 8:
             kept.append(np.flatnonzero(selector.support_).tolist())

@@ -1,4 +1,4 @@
-"""Selections and their clusterings: shared where the features are the same."""
+"""Selections and their clusterings, which equal selections share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store: what is kept, what is refused, and that processes may share it."""
+"""The store keeps rows, rejects rows of other configurations, and can be shared by processes."""
 
 from __future__ import annotations
 

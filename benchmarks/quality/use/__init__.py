@@ -1,1 +1,1 @@
-"""Selections judged by use: every label-free method, six networks, three protocols, one command."""
+"""Evaluation of the selections of all label-free methods on six networks with three protocols."""

@@ -1,10 +1,10 @@
-"""Judge the selections of every label-free method by use. Stop it any time: the same command goes on.
+"""Evaluate the selections of all label-free methods on six networks with three protocols.
 
     python -m benchmarks.quality.use --out results --workers 16 --device cuda --docs docs
 
-Methods select on six networks. Selections are judged by clusters, by classes learnt from a few labels, and by hidden
-links. Tables go to the folder, and with --docs to its quality/*.csv. Rankings and judgements are stored
-as they come, so that a second call makes only what is missing: after a change of the default, `--again default`.
+The protocols are clustering, classification with few labels, and prediction of held-out links. Rankings and evaluations
+are stored immediately, so the same command resumes an interrupted run and computes only what is missing. After a change
+of the default, use `--again default`.
 """
 
 from __future__ import annotations
@@ -68,24 +68,30 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="rows as they come, and tables")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for rows (saved immediately) and tables"
+    )
     parser.add_argument("--networks", nargs="+", default=JUDGED, metavar="NAME", help=f"default: {' '.join(JUDGED)}")
-    parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: every other method of the registry")
+    parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: all other methods of the registry")
     parser.add_argument("--tops", nargs="+", type=int, default=use_config.TOPS, metavar="D", help="numbers of features")
-    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="of the default")
-    parser.add_argument("--rival-seeds", type=int, default=1, help="of rivals that are random")
-    parser.add_argument("--runs", type=int, default=use_config.RUNS, help="of every protocol")
-    parser.add_argument("--starts", type=int, default=use_config.INIT, help="of K-means in a run")
-    parser.add_argument("--limit", type=float, default=use_config.LIMIT, help="seconds that a rival may take")
-    parser.add_argument("--device", help="judge in batches on this torch device, such as cuda")
-    parser.add_argument("--workers", type=int, default=1, help="processes that share the fits")
-    parser.add_argument("--judges", type=int, help="processes that share the judgements; default: as many as workers")
-    parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="rank again: default, or rivals")
-    parser.add_argument("--retry-failed", action="store_true", help="run again what failed or was late before")
+    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="number of seeds of the default")
+    parser.add_argument("--rival-seeds", type=int, default=1, help="number of seeds of random rivals")
+    parser.add_argument("--runs", type=int, default=use_config.RUNS, help="runs per protocol")
+    parser.add_argument("--starts", type=int, default=use_config.INIT, help="starts of K-means per run")
+    parser.add_argument("--limit", type=float, default=use_config.LIMIT, help="time limit of a rival, in seconds")
+    parser.add_argument("--device", help="torch device for the evaluation, such as cuda")
+    parser.add_argument("--workers", type=int, default=1, help="number of processes for the rankings")
+    parser.add_argument("--judges", type=int, help="number of processes for the evaluation; default: as --workers")
+    parser.add_argument(
+        "--again", nargs="*", default=(), metavar="NAME", help="methods to rank again: default, or rivals"
+    )
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="repeat trials that failed or exceeded the time limit"
+    )
     parser.add_argument(
         "--only",
         choices=["select", "judge", "tables"],
-        help="store selections; judge those that are stored; or make tables of what is judged",
+        help="run only one step: select features, evaluate stored selections, or make tables",
     )
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv")
     return parser

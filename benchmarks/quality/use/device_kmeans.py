@@ -1,7 +1,7 @@
-"""K-means of the same rows from many starts at once, on a torch device: what scikit-learn does start by start.
+"""K-means from many starts at once, on a torch device.
 
-Greedy k-means++ starts and Lloyd's algorithm, with scikit-learn's numbers of trials, of iterations and its tolerance.
-Starts differ from scikit-learn's, since other random numbers draw them; their quality does not.
+It uses greedy k-means++ starts and Lloyd's algorithm, with scikit-learn's number of trials, limit on iterations and
+tolerance. The starts are drawn with other random numbers than scikit-learn's, from the same distribution.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ import torch
 from blockselect.utils.arrays import IntArray
 
 MAX_ITER = 300
-TOLERANCE = 1e-4  # of the mean variance of a column: centres that move less, squared and summed, are at rest
+TOLERANCE = (
+    1e-4  # relative to the mean variance of a column; smaller squared shifts of the centres count as convergence
+)
 
 
 def kmeans_on_device(
     rows: Any, n_clusters: int, *, n_runs: int, n_init: int = 10, first_seed: int = 0, device: str = "cuda"
 ) -> IntArray:
-    """Clusters of each row in every run, the tightest of its starts: (n_runs, n).
+    """Clusters of the rows in each run, from its start with the lowest inertia: (n_runs, n).
 
     Parameters
     ----------
     rows : array of shape (n, d)
     n_clusters : int
     n_runs, n_init : int
-        Runs, and starts in each.
+        Number of runs, and of starts per run.
     first_seed : int
-        Seeds all starts.
+        Seed of all starts.
     device : str
         A torch device.
     """
@@ -44,7 +46,7 @@ def kmeans_on_device(
 
 
 def _first_centres(points: torch.Tensor, n_clusters: int, n_starts: int, draws: torch.Generator) -> torch.Tensor:
-    """Greedy k-means++, (b, k, d): of a few rows drawn by squared distance, the one that leaves the least of it."""
+    """Greedy k-means++ (b, k, d): each centre is the best of a few rows drawn in proportion to squared distance."""
     n, device = len(points), points.device
     lengths, every = points.square().sum(dim=1), torch.arange(n_starts, device=device)
     chosen = torch.empty((n_starts, n_clusters), dtype=torch.long, device=device)
@@ -52,7 +54,7 @@ def _first_centres(points: torch.Tensor, n_clusters: int, n_starts: int, draws: 
     nearest = _squared_distances(points, lengths, chosen[:, 0])  # (b, n)
     n_trials = 2 + int(np.log(n_clusters))
     for place in range(1, n_clusters):
-        far = nearest.sum(dim=1, keepdim=True) > 0  # else all rows are centres: any row is as good
+        far = nearest.sum(dim=1, keepdim=True) > 0  # otherwise every row is at a centre, and all rows are equally good
         weights = torch.where(far, nearest, torch.ones_like(nearest))
         trials = torch.multinomial(weights, n_trials, replacement=True, generator=draws)  # (b, t)
         left = _squared_distances(points, lengths, trials.ravel()).view(n_starts, n_trials, n)
@@ -67,7 +69,7 @@ def _squared_distances(points: torch.Tensor, lengths: torch.Tensor, to: torch.Te
 
 
 def _lloyd(points: torch.Tensor, centres: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Labels (b, n) and the sum of squared distances (b,) at rest; starts that are at rest are left alone."""
+    """Labels (b, n) and inertia (b,) after convergence; starts that have converged are not updated."""
     least = TOLERANCE * points.var(dim=0, correction=0).mean()
     moving = torch.arange(len(centres), device=points.device)
     for _ in range(MAX_ITER):
@@ -83,7 +85,7 @@ def _lloyd(points: torch.Tensor, centres: torch.Tensor) -> tuple[torch.Tensor, t
 
 
 def _nearest(points: torch.Tensor, centres: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of every start: the nearest centre of each row, and the squared distance to it. (b, n) both."""
+    """The nearest centre of each row for each start, and the squared distance to it, both (b, n)."""
     n_starts, n_clusters, n_columns = centres.shape
     products = (centres.reshape(-1, n_columns) @ points.T).view(n_starts, n_clusters, -1)
     gaps, labels = (centres.square().sum(dim=2)[:, :, None] - 2 * products).min(dim=1)
@@ -91,7 +93,7 @@ def _nearest(points: torch.Tensor, centres: torch.Tensor) -> tuple[torch.Tensor,
 
 
 def _means(points: torch.Tensor, labels: torch.Tensor, gaps: torch.Tensor, centres: torch.Tensor) -> torch.Tensor:
-    """Means of the clusters; an empty one moves to the row that is farthest from its centre, as in scikit-learn."""
+    """Means of the clusters; an empty cluster moves to the row farthest from its centre, as in scikit-learn."""
     n_starts, n_clusters, n_columns = centres.shape
     member = torch.zeros((n_starts, n_clusters, len(points)), device=points.device).scatter_(1, labels[:, None], 1.0)
     sizes = member.sum(dim=2)
@@ -99,7 +101,7 @@ def _means(points: torch.Tensor, labels: torch.Tensor, gaps: torch.Tensor, centr
         empty = torch.nonzero(sizes[start] == 0).ravel()
         far = gaps[start].topk(len(empty)).indices
         if float(gaps[start, far[0]]) == 0:
-            continue  # every row is at a centre: nothing to gain
+            continue  # every row is at a centre
         member[start, :, far] = 0.0
         member[start, empty, far] = 1.0
         sizes[start] = member[start].sum(dim=1)

@@ -1,7 +1,7 @@
-"""Logistic regression on many small training sets at once, on a torch device: scikit-learn's objective and settings.
+"""Logistic regression on many small training sets at once, on a torch device, with scikit-learn's objective.
 
-Newton's method; its equations by conjugate gradients, since a Hessian of (d + 1) k parameters would not fit. All sets
-have as many rows, so that one batch of products serves them all.
+It uses Newton's method with conjugate gradients, because the Hessian of (d + 1) k parameters would not fit in memory.
+All sets have the same number of rows, so that they can be processed in one batch.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import torch
 
 MAX_NEWTON, MAX_CONJUGATE, MAX_HALVINGS = 50, 100, 20
-TOLERANCE = 1e-5  # largest entry of the gradient of a mean loss; scikit-learn stops at 1e-4
+TOLERANCE = 1e-5  # for the largest entry of the gradient of the mean loss; scikit-learn uses 1e-4
 _ARMIJO = 1e-4
-_RESIDUAL = 1e-6  # squared, of the gradient
+_RESIDUAL = 1e-6  # squared norm, relative to that of the gradient
 
 
 def fit_logistic(rows: torch.Tensor, targets: torch.Tensor, n_classes: int) -> torch.Tensor:
-    """Coefficients of each set, the last row the intercepts: (b, d + 1, k).
+    """Coefficients of each set, with the intercepts in the last row: (b, d + 1, k).
 
-    They minimise the sum of the log losses and half the sum of squares of all but the intercepts.
+    They minimise the sum of the log losses plus half the sum of squares of all coefficients but the intercepts.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def fit_logistic(rows: torch.Tensor, targets: torch.Tensor, n_classes: int) -> t
 
 
 def with_ones(rows: torch.Tensor) -> torch.Tensor:
-    """A column of ones beside the rows, for the intercept."""
+    """Append a column of ones, for the intercept."""
     return torch.cat([rows, torch.ones_like(rows[..., :1])], dim=-1)
 
 
 def _newton_step(rows: torch.Tensor, shares: torch.Tensor, ridge: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
-    """Conjugate gradients on H step = −gradient, for every set until its residual is small against its gradient.
+    """Solve H step = −gradient by conjugate gradients, for each set until the residual is small.
 
-    The loss does not change where all intercepts rise alike: there H is 0, and rounding must not lead the way.
+    The loss does not change if all intercepts increase equally; this direction, in which H is singular, is removed.
     """
     step, residual = torch.zeros_like(gradient), _centred(-gradient)
     direction, square = residual, residual.square().sum(dim=(1, 2))
@@ -73,7 +73,7 @@ def _newton_step(rows: torch.Tensor, shares: torch.Tensor, ridge: torch.Tensor, 
 
 
 def _centred(values: torch.Tensor) -> torch.Tensor:
-    """The same with intercepts, the last row, that add up to 0."""
+    """Shift the intercepts, in the last row, so that they add up to 0."""
     slopes, intercepts = values[:, :-1], values[:, -1:]
     return torch.cat([slopes, intercepts - intercepts.mean(dim=2, keepdim=True)], dim=1)
 
@@ -86,7 +86,7 @@ def _search(
     step: torch.Tensor,
     slope: torch.Tensor,
 ) -> torch.Tensor:
-    """As far along the step as the loss of each set falls enough: the whole of it, half, a quarter, …"""
+    """Backtracking line search: halve the step of each set until its loss decreases enough."""
 
     def loss(at: torch.Tensor) -> torch.Tensor:
         likelihood = (torch.log_softmax(rows @ at, dim=2) * wanted).sum(dim=(1, 2))

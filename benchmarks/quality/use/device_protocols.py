@@ -1,7 +1,7 @@
-"""The three protocols of the library with their runs in batches on a torch device.
+"""The three protocols of the library, with all runs in batches on a torch device.
 
-Draws of labelled nodes, hidden links and pairs without a link are those of the library, and so is every figure but for
-rounding; clusters start from other random numbers, and agree in distribution.
+Labelled nodes, held-out links and pairs without a link are drawn as in the library, so scores agree up to rounding.
+Clusterings start from other random numbers, and agree in distribution.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def predict_links_on_device(
 
 
 def _accuracies(rows: FloatArray, classes: IntArray, labelled: np.ndarray, device: str) -> FloatArray:
-    """Share of the nodes without a label whose class is found, run by run: (runs,)."""
+    """Classification accuracy on the unlabelled nodes in each run: (runs,)."""
     points = torch.as_tensor(rows, dtype=torch.float64, device=device)
-    places = np.array([np.flatnonzero(of_run) for of_run in labelled])  # (runs, t): as many in every run
-    learnt, targets = np.unique(classes[places], return_inverse=True)  # a class of one node is never labelled
+    places = np.array([np.flatnonzero(of_run) for of_run in labelled])  # (runs, t), the same number in every run
+    learnt, targets = np.unique(classes[places], return_inverse=True)  # a class with a single node is never labelled
     few = points[torch.as_tensor(places, device=device)]
     targets = torch.as_tensor(targets.reshape(places.shape), device=device)
     coefficients = fit_logistic(few, targets, len(learnt))

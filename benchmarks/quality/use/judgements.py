@@ -1,4 +1,4 @@
-"""Judgements: the three protocols on every different selection, by the library or in batches on a torch device."""
+"""Judgements: the results of the three protocols for each distinct selection, on the CPU or a torch device."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
 from blockselect.utils.arrays import FloatArray
 
-NAME = selections.NAME  # the rows that lead to judgements
+NAME = selections.NAME  # judgements depend on these rows
 JUDGEMENTS = "judgements"
 CLASSES, LINKS = "classes", "links"
 MEASURES = {CLASSES: ("ACC", "NMI", "few_labels", "few_labels_averaged"), LINKS: ("AUC",)}
 
 
 def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
-    """One for each different selection and what it is judged by."""
+    """One trial for each distinct selection and each kind of judgement."""
     asked = {_identity(trial.settings) for trial in selections.trials(config, [])}
     found = {}
     for row in rows:
-        if row.get("selection") is None or _identity(row) not in asked:  # the store may hold those of other calls
+        if row.get("selection") is None or _identity(row) not in asked:  # the store may contain rows of other calls
             continue
         for hidden in judged_by(row):
             trial = _trial(row, hidden, config)
@@ -37,14 +37,17 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
 
 
 def judged_by(row: Row) -> list[int | None]:
-    """None: classes; a seed: the links it hides. What sees no links selects the same when some are hidden."""
+    """How a selection is judged: None for classes, or the seed of the held-out links.
+
+    Methods that use no links select the same features if links are held out, so they are judged in both ways.
+    """
     if row["hidden"] is not None:
         return [row["hidden"]]
     return [None] if selections.reads_links(row["kind"], row["method"]) else [None, HIDDEN]
 
 
 def key_of(row: Row, hidden: int | None, config: UseConfig) -> str:
-    """Where the judgement of a selection is stored."""
+    """The key of a judgement in the store."""
     return _trial(row, hidden, config).key
 
 
@@ -57,7 +60,7 @@ def _trial(row: Row, hidden: int | None, config: UseConfig) -> Trial:
 
 
 def judge_by_classes(name: str, selected: str, n_runs: int, n_init: int, device: str | None) -> list[Row]:
-    """Clusters, and classes learnt from few labels by rows alone and averaged over neighbours."""
+    """Evaluate by clustering, and by few-label classification with own and with averaged features."""
     graph, columns = network(name), np.array(json.loads(selected))
     assert graph.classes is not None
     if device is None:
@@ -91,5 +94,5 @@ def _figures(runs: dict[str, FloatArray], n_zero_rows: int) -> Row:
 
 
 def _identity(settings: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Of a selection's trial, as in its rows."""
+    """The settings that identify the trial of a selection, in its rows too."""
     return tuple(settings[name] for name in ("network", "hidden", "tops", "kind", "method", "seed"))

@@ -1,4 +1,4 @@
-"""What methods see: a network, whole or with a tenth of its links hidden; the last few stay in memory."""
+"""The networks that methods are given, complete or without held-out links; recent ones stay in memory."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from blockselect.evaluation import HiddenLinks, hide_links
 def network(name: str) -> AttributedGraph:
     graph = judged(name)
     if graph.classes is None:
-        raise ValueError(f"the network {name!r} has no classes to judge by; choose another.")
+        raise ValueError(f"the network {name!r} has no classes; choose another.")
     return graph
 
 
 @lru_cache(maxsize=2)
 def split(name: str, hidden: int) -> HiddenLinks:
-    """Links hidden by a seed, as in `compare --protocol links`."""
+    """Hold out links with this seed, as `compare --protocol links` does."""
     return hide_links(network(name).adjacency, random_state=hidden)
 
 
 def seen(name: str, hidden: int | None) -> AttributedGraph:
-    """The network less the links hidden by this seed; None hides none."""
+    """The network without the links held out with this seed; None means the complete network."""
     graph = network(name)
     return graph if hidden is None else replace(graph, adjacency=split(name, hidden).kept)
 

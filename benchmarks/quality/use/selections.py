@@ -1,4 +1,4 @@
-"""Selections: what every method selects on every network, once with all links and once with some of them hidden."""
+"""Selections of all methods on all networks, with all links and with some of them held out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = "selections"
 
 
 def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
-    del rows  # none follows from another
+    del rows  # no trial depends on the rows of another
     found = []
     for name in config.networks:
         tops = [top for top in config.tops if top < network(name).n_features]
@@ -37,13 +37,13 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
 
 
 def reads_links(kind: str, method: str) -> bool:
-    """Whether hidden links change what is selected."""
+    """Whether the selection depends on the links."""
     return kind == VARIANT or (kind == RIVAL and find_method(method).guidance not in ("features", "none"))
 
 
 def select_default(name: str, hidden: int | None, tops: Sequence[int], method: str, seed: int) -> list[Row]:
-    """One fit, asked for the most features: its ranking serves every smaller number."""
-    del method  # there is one
+    """Fit once, for the largest number of features; its ranking gives the selections of all smaller numbers."""
+    del method  # there is only one
     graph = seen(name, hidden)
     selector = BlockModelSelector(max(tops), random_state=seed).fit(graph.features, adjacency=graph.adjacency)
     return [taken(selected_by_rank(selector), top) for top in tops]
@@ -52,14 +52,12 @@ def select_default(name: str, hidden: int | None, tops: Sequence[int], method: s
 def select_by_rival(
     name: str, hidden: int | None, tops: Sequence[int], method: str, seed: int, limit: float
 ) -> list[Row]:
-    """One ranking, told the number of classes, unless it takes too long."""
+    """Rank once with a rival, which is given the number of classes, unless it exceeds the time limit."""
     try:
         with time_limit(limit):
-            found = rank_by_method(method, seen(name, hidden), max(tops), n_classes(name), seed)
+            ranked, _ = rank_by_method(method, seen(name, hidden), max(tops), n_classes(name), seed)
     except TimeoutError as late:
         return [{"error": str(late)}]
-    selected = found.support.nonzero()[0]
-    ranked = selected[found.ranking[selected].argsort()]
     return [taken(ranked, top) for top in tops]
 
 
@@ -77,7 +75,7 @@ _SELECT: dict[str, Callable[..., list[Row]]] = {
 
 
 def _methods(config: UseConfig, hidden: int | None) -> list[tuple[str, str, int]]:
-    """Kind, method and seed of each selection; what reads no links selects the same if some are hidden."""
+    """Kind, method and seed of each selection; with held-out links, only methods that use links."""
     every = [(VARIANT, DEFAULT, seed) for seed in range(config.n_seeds)]
     for method in config.rivals:
         every += [(RIVAL, method, seed) for seed in range(config.n_rival_seeds if is_random(method) else 1)]

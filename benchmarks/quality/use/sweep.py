@@ -1,4 +1,4 @@
-"""A measurement in a store: selections first, then what they are judged to be worth."""
+"""A measurement in a store: first selections, then their judgements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measure_use(
     only: Literal["select", "judge", "tables"] | None = None,
     progress: TrialProgress | None = None,
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of selections, each with one judgement, and rows of what failed; stored rows are not made again.
+    """Run the missing trials; return the rows of selections, each with one judgement, and the failed rows.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def measure_use(
         The store.
     config : UseConfig
     workers, judges : int
-        Processes that select, and that judge.
+        Numbers of processes for selections and for judgements.
     only : {"select", "judge", "tables"}, optional
-        One step, of which the others may be done elsewhere; tables are of what is stored.
+        Run only this step, for example on another machine; "tables" runs no trial.
     progress : callable, optional
         As in `run_experiments`.
     """
@@ -48,7 +48,7 @@ def measure_use(
 
 
 def forget(path: Path, config: UseConfig, methods: Collection[str], *, failed: bool = False) -> None:
-    """Drop selections, and what failed, so that they are made again; judgements depend on selected features alone."""
+    """Delete the selections of these methods, and failed rows, so that they run again; judgements are kept."""
     check_known(methods, [DEFAULT, *config.rivals], what="method to rank again")
     store = Store(path, config.marks)
     if failed:
@@ -73,10 +73,10 @@ def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:
 
 
 def _as_asked(row: Row) -> Row:
-    """What is a selection's own: a judgement is shared by equal ones."""
+    """The columns that belong to the selection; equal selections share a judgement."""
     return {name: row[name] for name in ("hidden", "error", "warning")}
 
 
 def _not_run(trial: Trial) -> Row:
-    """A selection that is not stored: only the judging was asked for."""
+    """The row of a selection that is not in the store."""
     return {**trial.settings, "error": "not run."}

@@ -1,4 +1,4 @@
-"""UseConfig: the networks, methods, numbers of features and seeds of a measurement, and how selections are judged."""
+"""UseConfig: the networks, methods, numbers of features, seeds and runs of a measurement."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ TOPS = (16, 64, 128, 200, 600)
 SEEDS = 3
 RUNS = 20
 INIT = 10
-HIDDEN = 0  # seed of the links that are hidden: the same for all
+HIDDEN = 0  # seed of the held-out links, the same for all methods
 LIMIT = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class UseConfig:
-    """What is measured; `device` and `limit` change neither rows nor which there are, but for rivals that are late."""
+    """The settings of a measurement; `device` and `limit` do not affect rows, except for rivals that are too slow."""
 
     networks: Sequence[str] = JUDGED
     rivals: Sequence[str] = RIVALS  # names in SELECTORS
     tops: tuple[int, ...] = TOPS  # numbers of features
-    n_seeds: int = SEEDS  # of the default
-    n_rival_seeds: int = 1  # of rivals that are random
-    n_runs: int = RUNS  # of every protocol
-    n_init: int = INIT  # starts of K-means in a run
-    limit: float = LIMIT  # seconds that a rival may take
+    n_seeds: int = SEEDS  # seeds of the default
+    n_rival_seeds: int = 1  # seeds of random rivals
+    n_runs: int = RUNS  # runs per protocol
+    n_init: int = INIT  # starts of K-means per run
+    limit: float = LIMIT  # time limit of a rival, in seconds
     device: str | None = None  # a torch device; None: the protocols of the library
 
     @property
     def marks(self) -> dict[str, Any]:
-        """All that rows depend on besides their trials."""
+        """Everything that rows depend on besides their trials."""
         return {"n_runs": self.n_runs, "n_init": self.n_init, "version": __version__}

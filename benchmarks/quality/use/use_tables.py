@@ -1,4 +1,4 @@
-"""The tables of a measurement by use, one CSV each, and what the page shows of them."""
+"""The tables of a measurement, one CSV each, and their summary in Markdown."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from benchmarks.quality.beside import MEAN, beside
 from benchmarks.quality.cells import by_rival, compare, count, pool
+from benchmarks.quality.protocol_table import MEAN, protocol_table
 from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use.judgements import CLASSES, LINKS, MEASURES
 from benchmarks.quality.variants import DEFAULT
@@ -19,7 +19,7 @@ PROTOCOLS: Mapping[str, tuple[str, ...]] = {
     "few labels": ("few_labels", "few_labels_averaged"),
     "hidden links": ("AUC",),
 }
-"""Measures by protocol, the order of tables."""
+"""The measures of each protocol, in the order of the tables."""
 TITLES = {
     "ACC": "ACC",
     "NMI": "NMI",
@@ -32,10 +32,10 @@ _COUNTS = ("cells", "at_or_above", "within_one_sd", "below", "mean_margin")
 
 
 def summarize(judged: Sequence[Row]) -> dict[str, pd.DataFrame]:
-    """By protocol, mean and sd of every method on every network at every number of features, over seeds and runs.
+    """Means and sds over seeds and runs, for each protocol: one row per method, network and number of features.
 
-    `judged` are rows of selections with the figures of one judgement each; what they were judged by is `judged_by`,
-    None for classes. Columns: kind, method, dataset, top, then mean and sd of each measure, n_zero_rows, n_selected.
+    `judged` are rows of selections with one judgement each; `judged_by` is None for classes. Columns: kind, method,
+    dataset, top, the mean and sd of each measure, n_zero_rows and n_selected.
     """
     table = pd.DataFrame(list(judged)).rename(columns={"network": "dataset"})
     by_links = table["judged_by"].notna()
@@ -48,7 +48,7 @@ def summarize(judged: Sequence[Row]) -> dict[str, pd.DataFrame]:
 
 
 def make_tables(judged: Sequence[Row], failed: Sequence[Row]) -> dict[str, pd.DataFrame]:
-    """Every table by its name."""
+    """All tables by name."""
     summaries = summarize(judged)
     cells = _compared(summaries)
     return {
@@ -62,14 +62,14 @@ def make_tables(judged: Sequence[Row], failed: Sequence[Row]) -> dict[str, pd.Da
 
 
 def render(tables: Mapping[str, pd.DataFrame]) -> dict[str, str]:
-    """Parts of the page: one table per protocol, and what is clearly lost or missing."""
+    """The summary: one table per protocol, the cells clearly below the best rival, and missing results."""
     protocols, counts = tables["use_protocols"], tables["use_counts"]
     shown = {}
     for protocol, measures in PROTOCOLS.items():
         table = protocols[protocols["measure"].isin([TITLES[name] for name in measures])]
         shown[protocol] = [_figures(table), _won(counts[counts["protocol"] == protocol])]
     lost = [
-        "Cells of the default that are below the best rival by more than one standard deviation:",
+        "Cells in which the default is below the best rival by more than one standard deviation:",
         _lost(tables["use_cells"]),
     ]
     if len(tables["use_missing"]):
@@ -88,10 +88,10 @@ def _every_method(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _protocols(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The default beside the best single rival and the references: one row per measure and method."""
+    """The default, the best single rival and the references: one row per measure and method."""
     parts = []
     for protocol, summary in summaries.items():
-        table = beside(summary, PROTOCOLS[protocol], DEFAULT) if len(summary) else pd.DataFrame()
+        table = protocol_table(summary, PROTOCOLS[protocol], DEFAULT) if len(summary) else pd.DataFrame()
         for measure in PROTOCOLS[protocol] if len(table) else ():
             wide = table.pivot_table(index="row", columns="network", values=measure, sort=False).reset_index()
             parts.append(wide.assign(measure=TITLES[measure]))
@@ -101,7 +101,7 @@ def _protocols(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _compared(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The cells of the default in every protocol that was measured."""
+    """The cells of the default in all measured protocols."""
     parts = [
         compare(summary, DEFAULT, RIVAL, PROTOCOLS[protocol]).assign(protocol=protocol)
         for protocol, summary in summaries.items()
@@ -160,13 +160,13 @@ def _figures(table: pd.DataFrame) -> str:
 
 
 def _won(counts: pd.DataFrame) -> str:
-    """How the default stands against the best rival of each cell, in a sentence."""
+    """A sentence that compares the default with the best rival of each cell."""
     every = counts[counts["network"] == _EVERY].to_dict("records")
     if not every:
         return "No rival was measured."
     (found,) = every
     return (
-        f"Against the best rival of each cell (network, number of features and measure): at or above it in "
+        f"Compared with the best rival of each cell (network, number of features and measure): at or above it in "
         f"{found['at_or_above']} of {found['cells']} cells, below it by no more than one standard deviation in "
         f"{found['within_one_sd']}, below it by more in {found['below']}; mean margin {found['mean_margin']:+.3f}."
     )

@@ -51,9 +51,9 @@ class Dataset:
     counts: NetworkCounts
     loader: Callable[..., AttributedGraph]
     origin: str  # where it was published
-    source: Source | None  # the file to download; None: the network comes with the package
     licence: str
     citations: tuple[str, ...]
+    source: Source | None = None  # the file to download; None: the network comes with the package
 
     def load(self, progress: Progress | None = None) -> AttributedGraph:
         """Return the network; `progress` is called during a download."""
@@ -66,7 +66,6 @@ _CORA = Dataset(
     counts=NetworkCounts(nodes=2708, links=5278, features=1433, classes=7),
     loader=load_cora,
     origin=GRAPHDATASCIENCE,
-    source=None,
     licence="Apache-2.0",
     citations=(COLLECTIVE,),
 )
@@ -87,7 +86,6 @@ _ENTRIES = (
         counts=NetworkCounts(nodes=3312, links=4660, features=3703, classes=6),
         loader=load_citeseer,
         origin=GCN,
-        source=None,
         licence="none stated for the data; the repository they are taken from is under the MIT licence",
         citations=(COLLECTIVE, PLANETOID),
     ),
@@ -106,8 +104,7 @@ _ENTRIES = (
         counts=NetworkCounts(nodes=4960, links=18195, features=1088, classes=31),
         loader=load_debian,
         origin="the package index of Debian 12.15 (bookworm), main, amd64",
-        source=None,
-        licence="none stated; only facts are taken: names, dependencies, sections, tags and single words",
+        licence="none stated; the data contain only facts: names, dependencies, sections, tags and single words",
         citations=("The Debian Project: Debian 12 (bookworm). https://www.debian.org, 2023.",),
     ),
 )

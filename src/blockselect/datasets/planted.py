@@ -95,7 +95,7 @@ def make_attributed_blocks(
     n_informative : int
         Number of features that are more frequent in one or several blocks.
     n_redundant : int
-        Number of noisy copies of informative features, shared out evenly.
+        Number of noisy copies of informative features, spread evenly over them.
     n_noise : int
         Number of features with values like those of informative features, but assigned to random nodes.
     n_decoys : int

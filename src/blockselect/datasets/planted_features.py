@@ -29,14 +29,6 @@ class FeaturePlan:
     values: str  # one of VALUES
 
 
-class DrawnFeatures(NamedTuple):
-    """Features in random order, the role of each, and the column that it copies."""
-
-    features: Sparse  # (n, m)
-    roles: NDArray[np.str_]  # (m,)
-    copied_from: IntArray  # (m,)
-
-
 class Column(NamedTuple):
     """The non-zero values of a feature."""
 
@@ -46,8 +38,8 @@ class Column(NamedTuple):
 
 def draw_features(
     blocks: IntArray, decoy_blocks: IntArray, plan: FeaturePlan, rng: np.random.Generator
-) -> DrawnFeatures:
-    """Draw the features of a plan and shuffle the columns."""
+) -> tuple[Sparse, NDArray[np.str_], IntArray]:
+    """Draw features (n, m) in random order, the role of each (m,), and the column that it copies or −1 (m,)."""
     n_nodes, n_blocks = len(blocks), int(blocks.max()) + 1
     n_features = plan.n_informative + plan.n_redundant + plan.n_noise + plan.n_decoys
     draw = (_AllNodes if n_nodes * n_features <= _CELLS else _NonZeros)(n_nodes, plan, rng)
@@ -64,7 +56,7 @@ def draw_features(
     for first in range(plan.n_informative):
         original = len(columns)
         add("informative", draw.follow(_rates(n_blocks, first, plan, rng), own))
-        for _ in range(first, plan.n_redundant, plan.n_informative):  # copies are shared out evenly
+        for _ in range(first, plan.n_redundant, plan.n_informative):  # copies are spread evenly
             add("redundant", draw.copy(columns[original]), original)
     for first in range(plan.n_noise):
         # Noise consists of informative values at random nodes, so that its values do not reveal it.
@@ -80,7 +72,7 @@ def draw_features(
     columns.clear()  # before the next copy is made
     features = csc_array((values, rows, starts.astype(kind)), shape=(n_nodes, n_features)).tocsr()
     source = np.array(sources)[order]
-    return DrawnFeatures(features, np.array(roles)[order], np.where(source < 0, -1, np.argsort(order)[source]))
+    return features, np.array(roles)[order], np.where(source < 0, -1, np.argsort(order)[source])
 
 
 def _rates(n_blocks: int, first: int, plan: FeaturePlan, rng: np.random.Generator) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,15 +14,14 @@ from sklearn.linear_model import LogisticRegression
 from blockselect.evaluation.protocol import (
     Scores,
     SelectionProtocol,
-    check_selected,
     count_zero_rows,
     encode_classes,
     row_names,
     seeded_runs,
+    selected_rows,
     unit_rows,
 )
 from blockselect.inputs.attributed import check_adjacency
-from blockselect.inputs.features import feature_matrix
 from blockselect.rows.matrices import as_dense
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.utils.parameters import check_whole
@@ -45,7 +44,7 @@ class ClassificationScores(Scores):
 class Classification(SelectionProtocol):
     """Logistic regression on a few labelled nodes per class."""
 
-    titles = {"accuracy": "accuracy", "averaged_accuracy": "averaged"}  # noqa: RUF012
+    titles: ClassVar = {"accuracy": "accuracy", "averaged_accuracy": "averaged"}
     needs_classes = True
 
     def evaluate(self, columns: IntArray) -> ClassificationScores:
@@ -113,18 +112,16 @@ def classify_selection(
     >>> bool(scores.averaged_accuracies.mean() > scores.accuracies.mean())
     True
     """
-    matrix = feature_matrix(features)
-    n_nodes, n_features = matrix.shape
+    rows = selected_rows(features, selected)
+    n_nodes, n_features = rows.shape
     node_ids = row_names(features, n_nodes)
     known = encode_classes(classes, node_ids, n_nodes)
     check_whole("n_labels", n_labels, 1)
     links = check_adjacency(adjacency, n_nodes, node_ids=node_ids)
     if np.count_nonzero(np.bincount(known) > 1) < 2:
         raise ValueError(
-            "fewer than two classes have at least two nodes; two such classes are needed: merge small classes."
+            "fewer than two classes have at least two nodes, so there is nothing to predict; merge small classes."
         )
-    columns = check_selected(selected, n_features)
-    rows = unit_rows(matrix, columns)
     averaged = average_over_neighbours(rows, links)
     accuracies = np.array(
         seeded_runs(_accuracies, (rows, averaged), known, n_labels, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
@@ -132,7 +129,7 @@ def classify_selection(
     return ClassificationScores(
         accuracies=accuracies[:, 0],
         averaged_accuracies=accuracies[:, 1],
-        n_features=len(columns),
+        n_features=n_features,
         n_zero_rows=count_zero_rows(rows),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +15,12 @@ from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutua
 from blockselect.evaluation.protocol import (
     Scores,
     SelectionProtocol,
-    check_selected,
     count_zero_rows,
     encode_classes,
     row_names,
     seeded_runs,
-    unit_rows,
+    selected_rows,
 )
-from blockselect.inputs.features import feature_matrix
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 
@@ -57,7 +55,7 @@ class ClusteringScores(Scores):
 class Clustering(SelectionProtocol):
     """K-means with as many clusters as there are classes."""
 
-    titles = {"accuracy": "ACC", "nmi": "NMI"}  # noqa: RUF012
+    titles: ClassVar = {"accuracy": "ACC", "nmi": "NMI"}
     needs_classes = True
 
     def evaluate(self, columns: IntArray) -> ClusteringScores:
@@ -86,8 +84,8 @@ def evaluate_selection(
     """Cluster the nodes on the selected features and compare the clusters with known classes.
 
     Rows of ``features[:, selected]`` are scaled to unit length (a zero row stays zero), scikit-learn's K-means runs
-    with the seeds ``first_seed``, ``first_seed + 1``, …, and each run is scored by ACC and NMI. The same input gives
-    the same result, whatever `n_jobs`, the order of `selected` and whether features are dense or sparse.
+    with the seeds ``first_seed``, ``first_seed + 1``, …, and each run is scored by ACC and NMI. The result does not
+    depend on `n_jobs`, on the order of `selected`, or on whether features are dense or sparse.
 
     Parameters
     ----------
@@ -119,35 +117,20 @@ def evaluate_selection(
     >>> scores.accuracies.shape, scores.n_zero_rows > 0
     ((2,), True)
     """
-    matrix = feature_matrix(features)
-    n_nodes, n_features = matrix.shape
-    known = encode_classes(classes, row_names(features, n_nodes), n_nodes)
+    rows = selected_rows(features, selected)
+    known = encode_classes(classes, row_names(features, rows.shape[0]), rows.shape[0])
     wanted = len(np.unique(known)) if n_clusters is None else n_clusters
-    columns = check_selected(selected, n_features)
-    rows = unit_rows(matrix, columns)
-    clusterings = kmeans_runs(rows, wanted, n_runs=n_runs, n_init=n_init, first_seed=first_seed, n_jobs=n_jobs)
+    clusterings = seeded_runs(kmeans, rows, wanted, n_init, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
     return ClusteringScores(
         accuracies=np.array([clustering_accuracy(known, clusters) for clusters in clusterings]),
         nmis=np.array([normalized_mutual_information(known, clusters) for clusters in clusterings]),
-        n_features=len(columns),
+        n_features=rows.shape[1],
         n_zero_rows=count_zero_rows(rows),
     )
 
 
-def kmeans_runs(
-    rows: Features,
-    n_clusters: int,
-    *,
-    n_runs: int,
-    n_init: int = 10,
-    first_seed: int = 0,
-    n_jobs: int | None = None,
-) -> list[IntArray]:
-    """The clusters of each K-means run: n_runs arrays (n,)."""
-    return seeded_runs(_clusters, rows, n_clusters, n_init, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
-
-
-def _clusters(rows: Features, n_clusters: int, n_init: int, seed: int) -> IntArray:
+def kmeans(rows: Features, n_clusters: int, n_init: int, seed: int) -> IntArray:
+    """The clusters of one K-means run: (n,)."""
     with warnings.catch_warnings():
         # Fewer distinct rows than clusters leave clusters empty; ACC and NMI handle empty clusters.
         warnings.simplefilter("ignore", ConvergenceWarning)

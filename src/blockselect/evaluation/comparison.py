@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.bmgufs.estimator import BMGUFS
@@ -36,22 +35,8 @@ PROTOCOLS: dict[str, type[SelectionProtocol]] = {
     "links": LinkPrediction,
     "structure": ExplainedLinks,
 }
-"""The protocols by name."""
+"""All protocols by name."""
 NO_SCORE = "no feature has a score; none can be selected."
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RankedFeatures:
-    """The ranking by one method, valid for any number of features up to the requested one."""
-
-    ranking: IntArray  # (m,) 1 for the best
-    support: NDArray[np.bool_]  # (m,) the requested number of features at most, none without a score
-    warnings: tuple[str, ...]
-
-    def best(self, n_features: int) -> IntArray:
-        """Indices of the best features, the best first; fewer if the method scores fewer."""
-        columns = np.flatnonzero((self.ranking <= n_features) & self.support)
-        return columns[np.argsort(self.ranking[columns], kind="stable")]
 
 
 def compare_methods(
@@ -80,11 +65,11 @@ def compare_methods(
     X : features of shape (n, m), or AttributedGraph
         One row per node, in any form that selectors accept.
     adjacency : graph
-        In any form that selectors accept; left out if `X` is an AttributedGraph.
+        In any form that selectors accept; leave it out if `X` is an AttributedGraph.
     methods : sequence of str or "all"
-        Names in :data:`blockselect.SELECTORS`. By default the default method and three quick ones.
+        Names in :data:`blockselect.SELECTORS`. By default, the default method and three fast ones.
     n_features : int or sequence of int, optional
-        Numbers of features to select. Each method ranks once, for the largest of them. By default 16 and 64, or half
+        Numbers of features to select. Each method ranks once, for the largest number. By default 16 and 64, or half
         of the features if there are no more than 16. (paper: d)
     classes : array or Series of shape (n,), optional
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
@@ -94,7 +79,7 @@ def compare_methods(
         classes are predicted from a few labelled nodes. By default "structure", or "clustering" if `classes` are
         passed.
     n_blocks : int, optional
-        Number of blocks or clusters, for methods that look for them. By default the number of classes if the protocol
+        Number of blocks or clusters, for methods that use them. By default the number of classes if the protocol
         reads them. Otherwise each method's own default, and for BMGUFS, which has none, as many blocks as the graph
         supports. (paper: k)
     n_runs : int, default=20
@@ -139,8 +124,7 @@ def compare_methods(
         comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every, graph.n_nodes))
         progress(ALL_FEATURES, 1, 1)
         for method in methods:
-            rank = partial(rank_by_method, method, judge.seen, numbers[-1], n_blocks, random_state)
-            _add_method(comparison, method, numbers, rank, judge, partial(progress, method))
+            _add_method(comparison, method, numbers, judge, random_state, partial(progress, method))
     comparison.rows = [
         replace(row, agreement=agreement(row.method, row.n_features, comparison.selections)) for row in comparison.rows
     ]
@@ -151,8 +135,8 @@ def _add_method(
     comparison: Comparison,
     method: str,
     numbers: Sequence[int],
-    rank: Callable[[], RankedFeatures],
     judge: SelectionProtocol,
+    seed: int,
     progress: StepProgress,
 ) -> None:
     """Rank by one method, evaluate each number of features, and add the rows to the comparison."""
@@ -160,17 +144,17 @@ def _add_method(
     progress(0, steps)
     start = perf_counter()
     try:
-        ranked = rank()
+        ranked, warnings = rank_by_method(method, judge.seen, numbers[-1], comparison.n_blocks, seed)
     except Exception as error:  # whatever it is, the other methods continue
         is_for_users = isinstance(error, ValueError) and str(error)
         message = str(error) if is_for_users else f"{type(error).__name__}: {error}"
         comparison.rows += [ComparisonRow(method, number, error=message) for number in numbers]
     else:
         seconds = perf_counter() - start
-        comparison.warnings[method] = ranked.warnings
+        comparison.warnings[method] = warnings
         for done, number in enumerate(numbers, start=1):
             progress(done, steps)
-            columns = comparison.selections[method, number] = ranked.best(number)
+            columns = comparison.selections[method, number] = ranked[:number]
             if len(columns):
                 row = _scored_row(method, number, judge.evaluate(np.sort(columns)), judge.seen.n_nodes, seconds)
             else:
@@ -223,11 +207,11 @@ def _check_numbers(numbers: Any, n_features: int) -> list[int]:
 
 def rank_by_method(
     method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
-) -> RankedFeatures:
-    """Rank the features of a network by a method of the registry."""
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Return the features that a method of the registry selects (best first; maybe fewer), and its warnings."""
     if n_blocks is None and SELECTORS[method].selector is BMGUFS:  # the only method without a default
         n_blocks = choose_n_blocks(graph.adjacency, rng=np.random.default_rng(seed))
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
     with collected_warnings() as messages:
         selector.fit(graph.features, adjacency=graph.adjacency)
-    return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
+    return np.argsort(selector.ranking_)[: selector.n_features_], tuple(messages)

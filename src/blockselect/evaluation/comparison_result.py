@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,7 @@ ALL_FEATURES = "all-features"
 """Name of the row that evaluates all features, as a reference for every method."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """Mean and standard deviation of a measure over the runs of a protocol."""
 
     mean: float
@@ -41,7 +40,7 @@ class ComparisonRow:
     n_selected: int | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
     coverage: float | None = None  # share of the nodes that have at least one selected feature
-    seconds: float | None = None  # of the ranking, which is made once
+    seconds: float | None = None  # to rank the features, once for all numbers
     agreement: float | None = None  # mean Jaccard index with the selections of the other methods
     error: str | None = None
 
@@ -49,8 +48,7 @@ class ComparisonRow:
         """The row as a flat dict, with the mean and the sd of each measure, or None."""
         figures: dict[str, float | None] = {}
         for measure in measures:
-            figure = self.figures.get(measure)
-            figures[measure], figures[f"{measure}_sd"] = (None, None) if figure is None else (figure.mean, figure.sd)
+            figures[measure], figures[f"{measure}_sd"] = self.figures.get(measure, (None, None))
         flat: dict[str, Any] = {}
         for name in (column.name for column in fields(self)):
             flat |= figures if name == "figures" else {name: getattr(self, name)}
@@ -61,10 +59,10 @@ class ComparisonRow:
 class Comparison:
     """The result of :func:`compare_methods`: figures and selections of all methods."""
 
-    titles: Mapping[str, str]  # measures of the protocol, with their column titles; the first is the main one
+    titles: Mapping[str, str]  # measures of the protocol and their column titles; the first measure is the main one
     description: str  # of the protocol, in full sentences
-    n_blocks: int | None  # of all methods that look for blocks; None if each has its own
-    names: Sequence[str]  # (m,) of the features
+    n_blocks: int | None  # for all methods that use blocks; None if each chooses its own
+    names: Sequence[str]  # (m,) names of the features
     rows: list[ComparisonRow] = field(default_factory=list)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     selections: dict[tuple[str, int], IntArray] = field(default_factory=dict)  # (method, d) → columns, best first
@@ -122,7 +120,7 @@ class Comparison:
         return {method: columns for (method, compared), columns in self.selections.items() if compared == number}
 
     def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
-        """Draw the figures as :func:`blockselect.plot.compare` does, on matplotlib axes.
+        """Plot the results with :func:`blockselect.plot.compare`.
 
         Parameters
         ----------
@@ -134,7 +132,7 @@ class Comparison:
         return on_request("plot").compare(self, ax, measure=measure)
 
     def report(self, path: str | Path, *, title: str = "the network") -> Path:
-        """Write a page: the figures, how much the selections overlap, and the features that only one method found.
+        """Write a page with the results, the overlap of the selections, and the features that only one method selected.
 
         Parameters
         ----------
@@ -159,7 +157,7 @@ class Comparison:
     def __repr__(self) -> str:
         by = ", ".join(self.titles.values())
         numbers = " and ".join(map(str, self.numbers))
-        return f"<Comparison of {len(self.methods)} methods at {numbers} features by {by}; table() has the figures>"
+        return f"<Comparison of {len(self.methods)} methods at {numbers} features, evaluated by {by}; see table()>"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()  # type: ignore[operator, no-any-return]

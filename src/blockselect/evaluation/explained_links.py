@@ -8,6 +8,7 @@ weight, or a selection would gain by describing only the few groups of nodes tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,14 @@ from scipy.special import entr
 from sklearn.preprocessing import normalize
 
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.evaluation.clustering import kmeans_runs
-from blockselect.evaluation.protocol import Scores, SelectionProtocol, unit_rows
+from blockselect.evaluation.clustering import kmeans
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, seeded_runs, unit_rows
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.matrices import membership_matrix
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
 _MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
+_N_INIT = 10  # random starts per run of K-means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +40,7 @@ class ExplainedScores(Scores):
 class ExplainedLinks(SelectionProtocol):
     """K-means with as many clusters as the graph has blocks, at most twelve."""
 
-    titles = {"explained_links": "links explained"}  # noqa: RUF012
+    titles: ClassVar = {"explained_links": "links explained"}
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
@@ -47,7 +49,7 @@ class ExplainedLinks(SelectionProtocol):
 
     def evaluate(self, columns: IntArray) -> ExplainedScores:
         rows = unit_rows(self.seen.features, columns)
-        found = kmeans_runs(rows, self.n_clusters, n_runs=self.n_runs, n_jobs=self.n_jobs)
+        found = seeded_runs(kmeans, rows, self.n_clusters, _N_INIT, n_runs=self.n_runs, n_jobs=self.n_jobs)
         covered = abs(rows).sum(axis=1) > 0
         explained = np.array([links_explained(self.seen.adjacency, labels, covered) for labels in found])
         return ExplainedScores(explained=explained, n_features=len(columns), n_zero_rows=int((~covered).sum()))
@@ -56,11 +58,11 @@ class ExplainedLinks(SelectionProtocol):
         return (
             "No classes are used. Rows of the selected features are scaled to unit length and clustered by K-means "
             f"into {self.n_clusters} clusters, as many as the graph has blocks (at most {_MAX_CLUSTERS}), "
-            f"{self.n_runs} runs with 10 starts each. Links explained is the mutual information, in nats, between the "
-            "cluster of a random node and the cluster of a random neighbour; the sd is over the runs. Pairs in which a "
-            "node has none of the selected features explain nothing but count in the average, so a selection gains "
-            "nothing by leaving nodes out. A method that uses the graph selects features with the same links that "
-            "evaluate it."
+            f"{self.n_runs} runs with {_N_INIT} starts each. Links explained is the mutual information, in nats, "
+            "between the cluster of a random node and the cluster of a random neighbour; the sd is over the runs. "
+            "Pairs in which a node has none of the selected features explain nothing but count in the average, so a "
+            "selection gains nothing by leaving nodes out. A method that uses the graph selects features with the same "
+            "links that evaluate it."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,8 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
-from blockselect.evaluation.protocol import (
-    Scores,
-    SelectionProtocol,
-    check_seeds,
-    check_selected,
-    count_zero_rows,
-    unit_rows,
-)
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, check_seeds, count_zero_rows, selected_rows
 from blockselect.inputs.attributed import AttributedGraph, check_adjacency
-from blockselect.inputs.features import feature_matrix
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_share
@@ -33,11 +25,11 @@ _MAX_PAIRS = 10_000  # of held-out links, and of pairs without a link, per run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLinks:
-    """A network whose links are split: some are used to select features, and the held-out ones are predicted."""
+    """A network whose links are divided into those that methods see and held-out links that are predicted."""
 
     kept: Sparse  # (n, n) symmetric, self-loops included
     first: IntArray  # (h,) one end of each held-out link
-    second: IntArray  # (h,) the other end, the larger index
+    second: IntArray  # (h,) the other end, which has the larger index
 
     @property
     def all_links(self) -> Sparse:
@@ -60,7 +52,7 @@ class LinkScores(Scores):
 class LinkPrediction(SelectionProtocol):
     """One tenth of the links is held out."""
 
-    titles = {"auc": "AUC"}  # noqa: RUF012
+    titles: ClassVar = {"auc": "AUC"}
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
@@ -87,7 +79,7 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     adjacency : matrix of shape (n, n), or graph of another library
         In any form that :func:`blockselect.check_attributed_graph` accepts.
     share : float
-        Share of the links to hide, between 0 and 1.
+        Share of the links to hold out, between 0 and 1.
     random_state : int, RandomState or None
         Seed of the draw.
 
@@ -103,7 +95,9 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     links = check_adjacency(adjacency)
     upper = sparse.triu(links, k=1).tocoo()
     if upper.nnz < 2:
-        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; expected two or more, to hide one.")
+        raise ValueError(
+            f"the network has {upper.nnz} link(s) between nodes; at least two are needed, to hold one out."
+        )
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
     chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])
     first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
@@ -157,28 +151,29 @@ def predict_links(
     """
     if not isinstance(split, HiddenLinks):
         raise ParameterError("split", f"is of type {type(split).__name__}; make it with hide_links(adjacency).")
-    features = feature_matrix(features)
-    if features.shape[0] != split.kept.shape[0]:
+    rows = selected_rows(features, selected)
+    if rows.shape[0] != split.kept.shape[0]:
         raise ValueError(
-            f"split has {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
+            f"split has {split.kept.shape[0]} nodes but features has {rows.shape[0]} rows; "
             "pass the network of exactly these rows."
         )
-    seeds = check_seeds(first_seed, n_runs)
-    columns = check_selected(selected, features.shape[1])
-    rows = unit_rows(features, columns)
-    aucs = link_aucs(split, partial(cosines, rows), seeds)
-    return LinkScores(aucs=aucs, n_features=len(columns), n_zero_rows=count_zero_rows(rows))
+    aucs = link_aucs(split, partial(cosines, rows), check_seeds(first_seed, n_runs))
+    return LinkScores(aucs=aucs, n_features=rows.shape[1], n_zero_rows=count_zero_rows(rows))
 
 
 def link_aucs(
-    split: HiddenLinks, similarity: Callable[[IntArray, IntArray], FloatArray], seeds: Iterable[int]
+    split: HiddenLinks,
+    similarity: Callable[[IntArray, IntArray], FloatArray],
+    seeds: Iterable[int],
+    *,
+    max_pairs: int = _MAX_PAIRS,
 ) -> FloatArray:
     """Area under the ROC curve per seed, given the similarity of pairs of nodes: (runs,)."""
     of_hidden = similarity(split.first, split.second)
-    number = min(len(of_hidden), _MAX_PAIRS)
+    number = min(len(of_hidden), max_pairs)
     is_hidden = np.repeat([True, False], number)
     aucs = []
-    for rng, others in _non_links(split.all_links, number, seeds):
+    for rng, others in non_links(split.all_links, number, seeds):
         hidden = of_hidden[rng.integers(len(of_hidden), size=number)]
         aucs.append(roc_auc_score(is_hidden, np.concatenate([hidden, similarity(*others)])))
     return np.array(aucs)
@@ -193,10 +188,10 @@ def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArra
     return products.round(12)
 
 
-def _non_links(
+def non_links(
     links: Sparse, number: int, seeds: Iterable[int]
 ) -> Iterator[tuple[np.random.Generator, tuple[IntArray, IntArray]]]:
-    """For each seed, its generator and pairs without a link, drawn uniformly with replacement."""
+    """Yield, for each seed, its generator and pairs without a link, drawn uniformly with replacement."""
     n_nodes = links.shape[0]
     starts = np.concatenate([[0], np.cumsum(np.arange(n_nodes - 1, 0, -1))])  # index of the pair (i, i + 1) for each i
     upper = links.tocoo()

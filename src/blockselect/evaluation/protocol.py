@@ -1,4 +1,4 @@
-"""What the protocols share: their interface, the checked and scaled rows of the selected features, and seeded runs."""
+"""Code shared by the protocols: their interface, checked and scaled selected features, and seeded runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.preprocessing import normalize
 
 from blockselect.evaluation.workers import end_with_parent
 from blockselect.inputs.attributed import AttributedGraph
-from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.features import as_feature_table, feature_matrix
 from blockselect.inputs.labels import encode_labels, labels_by_id
 from blockselect.rows.checks import refuse_not_finite
 from blockselect.rows.matrices import refuse_mask
@@ -50,7 +50,7 @@ class SelectionProtocol(ABC):
     """Known classes, if the protocol needs them."""
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        """The seed is for protocols that hide something from the methods or draw something once."""
+        """The seed is used by protocols that hold something out, or make a random choice, once."""
         self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
         if self.needs_classes:
             self.classes = known_classes(graph)
@@ -97,8 +97,13 @@ def encode_classes(classes: Any, node_ids: ObjectArray | None, n_nodes: int) -> 
 
 def row_names(features: Any, n_nodes: int) -> ObjectArray | None:
     """The node ids that name the rows of the features, or None if the rows have no names: (n,)."""
-    ids = None if issparse(features) else as_feature_table(features).node_ids
-    return check_names(ids, n_nodes, "node id", "row")
+    return check_names(as_feature_table(features).node_ids, n_nodes, "node id", "row")
+
+
+def selected_rows(features: Any, selected: ArrayLike) -> Features:
+    """The selected columns of features of any kind, as `unit_rows` returns them: (n, d)."""
+    matrix = feature_matrix(features)
+    return unit_rows(matrix, check_selected(selected, matrix.shape[1]))
 
 
 def unit_rows(features: Features, columns: IntArray) -> Features:

@@ -1,9 +1,9 @@
-"""CLAIMS: the claims of the paper, each judged by a stated rule from the rows of an experiment."""
+"""CLAIMS: the claims of the paper, and the rules that judge them from the results of an experiment."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -26,7 +26,7 @@ ENOUGH = 5  # candidates that a meaningful rank correlation needs
 
 
 class Verdict(StrEnum):
-    """Whether a claim holds according to the rows."""
+    """Whether the results support a claim."""
 
     HOLDS = "holds"
     PARTLY = "holds in part"
@@ -39,7 +39,7 @@ class Judgement:
     """A verdict with the numbers that it is based on."""
 
     verdict: Verdict
-    summary: str  # the main numbers in one sentence
+    summary: str  # one sentence with the main numbers
     figures: pd.DataFrame  # all numbers, formatted for reading
 
 
@@ -59,7 +59,7 @@ CLAIMS: list[Claim] = []
 
 
 def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Callable[[Any], Any]:
-    """Let a function judge a claim by the table of an experiment. Its docstring is the rule that the page states."""
+    """Register a function that judges a claim from an experiment's table; its docstring is the rule on the page."""
 
     def add(judge: Any) -> Any:
         rule = " ".join((judge.__doc__ or "").split())
@@ -80,15 +80,15 @@ def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dic
         The configuration that made the rows.
     """
     tables = {name: results(name, of_experiment) for name, of_experiment in rows.items()}
-    return {claim.letter: _judge(claim, tables.get(claim.experiment), config) for claim in CLAIMS}
-
-
-def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -> Judgement:
-    if table is None:
-        return unmeasured(f"the experiment {claim.experiment} was not run.")
-    if table.empty:
-        return unmeasured("every trial of the experiment failed.")
-    return claim.judge(table, config)
+    judgements = {}
+    for claim in CLAIMS:
+        if (table := tables.get(claim.experiment)) is None:
+            judgements[claim.letter] = unmeasured(f"the experiment {claim.experiment} was not run.")
+        elif table.empty:
+            judgements[claim.letter] = unmeasured("every trial of the experiment failed.")
+        else:
+            judgements[claim.letter] = claim.judge(table, config)
+    return judgements
 
 
 @claim(
@@ -106,36 +106,27 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
         return unmeasured(f"there are no rows for BlogCatalog with {FEW} features.")
     if found[LOWEST]["block_models"] != "published":
         return unmeasured("the published block models were not available; set BLOCKSELECT_GOLDEN to their folder.")
-    of_all = found[ALL]["accuracy"]
-    gain = {method: found[method]["accuracy"] - of_all for method in (LOWEST, SUPERVISED)}
-    figures = [{"features": ALL, "ACC": _with_sd(found[ALL]), "gain, points": "", "candidate": "", "γ": ""}]
-    figures += [
-        {
-            "features": f"{FEW} of {method}",
-            "ACC": _with_sd(found[method]),
-            "gain, points": points(gain[method]),
-            "candidate": str(found[method]["candidate"] + 1),
-            "γ": f"{found[method]['sparsity']:g}",
-        }
-        for method in (LOWEST, SUPERVISED)
-    ]
+    mean = {method: row["accuracy"] for method, row in found.items()}
+    accuracy = {method: f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}" for method, row in found.items()}
+    gain = {method: mean[method] - mean[ALL] for method in (LOWEST, SUPERVISED)}
+    lines = [(ALL, accuracy[ALL], "", "", "")]
+    for method in (LOWEST, SUPERVISED):
+        candidate, sparsity = str(found[method]["candidate"] + 1), f"{found[method]['sparsity']:g}"
+        lines.append((f"{FEW} of {method}", accuracy[method], points(gain[method]), candidate, sparsity))
     grid = rows_with(table, method=GRID, candidate=0)
     low, high = grid["accuracy"].min(), grid["accuracy"].max()
-    figures.append(
-        {
-            "features": f"{FEW} of the candidate with the lowest error, any γ",
-            "ACC": f"{low:.3f} to {high:.3f}",
-            "gain, points": f"{points(low - of_all)} to {points(high - of_all)}",
-            "candidate": "1",
-            "γ": f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}",
-        }
+    lines.append(
+        (
+            f"{FEW} of the candidate with the lowest error, any γ",
+            f"{low:.3f} to {high:.3f}",
+            f"{points(low - mean[ALL])} to {points(high - mean[ALL])}",
+            "1",
+            f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}",
+        )
     )
+    figures = pd.DataFrame(lines, columns=["features", "ACC", "gain, points", "candidate", "γ"])
     summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} with labels."
-    return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, pd.DataFrame(figures))
-
-
-def _with_sd(row: Mapping[Hashable, Any]) -> str:
-    return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
+    return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, figures)
 
 
 @claim(
@@ -154,11 +145,9 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
     if contests.empty:
         return unmeasured("BMGUFS has no cell in common with any baseline.")
     contests["difference"] = contests["mean_ours"] - contests["mean_baseline"]
-    wins = contests.groupby("method_baseline", sort=False)["difference"].agg(
-        cells="size",
-        won=lambda differences: int((differences > 0).sum()),
-        equal=lambda differences: int((differences == 0).sum()),
-        mean="mean",
+    contests["won"], contests["equal"] = contests["difference"] > 0, contests["difference"] == 0
+    wins = contests.groupby("method_baseline", sort=False).agg(
+        cells=("won", "size"), won=("won", "sum"), equal=("equal", "sum"), mean=("difference", "mean")
     )
     share = wins["won"] / wins["cells"]
     figures = pd.DataFrame(
@@ -174,14 +163,14 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
         f"{wins['won'].sum()} of {wins['cells'].sum()} cells won; the hardest baseline is {title_of(share.idxmin())} "
         f"({share.min():.0%} won)."
     )
-    return Judgement(graded((share >= 0.75).all(), (share > 0.5).mean() >= 0.5), summary, figures)
+    return Judgement(graded(all(share >= 0.75), bool(np.mean(share > 0.5) >= 0.5)), summary, figures)
 
 
 @claim("c", "perturbation", "Small perturbations of the blocks hardly change r.")
 def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A median cosine distance is small if it is at most 0.05 and at most half of the median distance between the r of
-    different candidates; holds if it is small for every network, share of nodes and kind of densities, in part if for
-    at least half of them.
+    """A median cosine distance is small if it is at most 0.05 and at most half the median distance between the r of
+    different candidates; holds if the distances for all networks, shares of nodes and kinds of densities are small, in
+    part if at least half of them are.
     """
     is_other = table["densities"] == OTHER
     if is_other.all() or not is_other.any():
@@ -211,8 +200,9 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
 
 @claim("d", "block-models", "Candidates differ substantially, and the one with the lowest error is competitive.")
 def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
-    least 5 points, and in more than half the one with the lowest error reaches the median; in part if only one does.
+    """Two checks: in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
+    least 5 points, and in more than half the one with the lowest error reaches the median; holds if both pass, in part
+    if one does.
     """
     notable, competitive, figures = [], [], []
     for cell, part, measure in _cells(table, config):
@@ -235,8 +225,8 @@ def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
 
 @claim("e", "block-models", "The accuracy of the blocks themselves does not predict the quality of the features.")
 def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """It predicts in a network if the median over cells (d × measure) of Spearman's ρ over candidates is at least 0.5;
-    the claim holds if it predicts in no network, in part if in some but not all.
+    """The accuracy is predictive for a network if Spearman's ρ across the candidates has a median of at least 0.5 over
+    the cells (d × measure); the claim holds if it is predictive for no network, in part if for some but not all.
     """
     cells = pd.DataFrame(
         [
@@ -261,7 +251,7 @@ def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judg
 
 
 def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict[str, object], pd.DataFrame, str]]:
-    """For each network, number of features and measure with at least two candidates, these by increasing error."""
+    """Yield the name, the rows (by error) and the measure of each cell that has at least two candidates."""
     table = rows_with(table, gradient=config.gradient).sort_values("candidate", kind="stable")
     for (dataset, top), part in table.groupby(["dataset", "top"], sort=False):
         if len(part) > 1 and part["candidate"].iloc[0] == 0:
@@ -272,12 +262,12 @@ def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict
 @claim("f", "parameters", "Quality rises sharply near β̄ = 0.5 and is stable from 0.6 on.")
 def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Two checks for each surface, on means over the sparsities that leave enough features: the largest step between
-    neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 is at most 5
-    points; holds if all pass, in part if at least half.
+    adjacent β̄ lies between 0.4 and 0.6, with a rise of at least 5 points from below to above, and the range from 0.6 on
+    is at most 5 points; holds if all pass, in part if at least half do.
     """
     if not {0.4, 0.6} <= set(table["profile_ratio"]):
         return unmeasured("there are no rows for the ratios 0.4 and 0.6.")
-    cliff, stable, figures = [], [], []
+    cliff, stable, lines = [], [], []
     for dataset, part in table.groupby("dataset", sort=False):
         for measure in MEASURES:
             line = mean_by_ratio(part, measure)
@@ -286,17 +276,11 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
             step_to: Any = line.diff().abs().idxmax()
             cliff.append(rise >= 0.05 and 0.4 < step_to <= 0.6)
             stable.append(span <= 0.05)
-            figures.append(
-                {
-                    "network": title_of(dataset),
-                    "measure": title_of(measure),
-                    "mean from 0.6 minus mean up to 0.4, points": points(rise),
-                    "β̄ after the largest step": f"{step_to:g}",
-                    "range from 0.6, points": points(span),
-                }
-            )
-    summary = f"a sharp rise there in {count(cliff)} surfaces, stable after it in {count(stable)}."
-    return Judgement(by_share([*cliff, *stable]), summary, pd.DataFrame(figures))
+            lines.append((title_of(dataset), title_of(measure), points(rise), f"{step_to:g}", points(span)))
+    rise_title, step_title = "mean from 0.6 on minus mean up to 0.4, points", "β̄ after the largest step"
+    figures = pd.DataFrame(lines, columns=["network", "measure", rise_title, step_title, "range from 0.6 on, points"])
+    summary = f"{count(cliff)} surfaces rise sharply there; {count(stable)} are stable from 0.6 on."
+    return Judgement(by_share([*cliff, *stable]), summary, figures)
 
 
 def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
@@ -307,34 +291,29 @@ def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
 
 @claim("g", "parameters", "γ matters little as long as nnz(r) ≥ d.")
 def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that leave
-    enough features; holds if at least nine tenths pass, in part if at least half.
+    """A cell (network × measure × β̄) passes if the range over the sparsities that leave enough features is at most 5
+    points; holds if at least nine tenths of the cells pass, in part if at least half do.
     """
-    little, figures = [], []
+    little, lines = [], []
     for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
         for measure in MEASURES if len(part) > 1 else ():
             span = part[measure].max() - part[measure].min()
             little.append(span <= 0.05)
-            figures.append(
-                {
-                    "network": title_of(dataset),
-                    "measure": title_of(measure),
-                    "β̄": f"{ratio:g}",
-                    "sparsities with enough": str(len(part)),
-                    "range over γ, points": points(span),
-                }
-            )
-    if not figures:
+            lines.append((title_of(dataset), title_of(measure), f"{ratio:g}", str(len(part)), points(span)))
+    if not lines:
         return unmeasured("no cell has two sparsities that leave enough features.")
+    figures = pd.DataFrame(
+        lines, columns=["network", "measure", "β̄", "sparsities that leave enough", "range over γ, points"]
+    )
     summary = f"the range over γ is at most 5 points in {count(little)} cells."
-    return Judgement(by_share(little, holds=0.9), summary, pd.DataFrame(figures))
+    return Judgement(by_share(little, holds=0.9), summary, figures)
 
 
 @claim("h", "convergence", "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.")
 def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A curve falls if it never lies more than 1 % of its range above an earlier value, and settles if its
-    last tenth varies by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at
-    least half of these checks pass.
+    """A curve falls if it never rises more than 1 % of its range above an earlier value, and settles if it varies by at
+    most 1 % of its range over the last tenth of the iterations; holds if every curve of L_m and L_b + L_m does both, in
+    part if at least half of these checks pass.
     """
     table = table[table["profile_ratio"] >= 0.6]
     if table.empty or config.max_iter < 200:
@@ -351,8 +330,8 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
                     "loss": title_of(loss).replace("$", ""),
                     "first": f"{curve[0]:.3f}",
                     "last": f"{curve[-1]:.3f}",
-                    "rise, of its range": f"{highest_rise(curve):.1%}",
-                    "falls": "yes" if falls(curve) else "no",
+                    "largest rise, of its range": f"{highest_rise(curve):.1%}",
+                    "falls": "yes" if highest_rise(curve) <= 0.01 else "no",
                     "settles": "yes" if settles(curve) else "no",
                 }
             )
@@ -363,13 +342,8 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
     return Judgement(by_share([*falling, *settled]), summary, figures)
 
 
-def falls(curve: FloatArray) -> bool:
-    """Whether the loss never exceeds an earlier value by more than 1 % of the range of the curve."""
-    return highest_rise(curve) <= 0.01
-
-
 def highest_rise(curve: FloatArray) -> float:
-    """The largest excess over the lowest earlier value, as a share of the range of the curve."""
+    """The largest rise above an earlier value, as a share of the range of the curve."""
     span = np.ptp(curve)
     return float(np.max(curve - np.minimum.accumulate(curve)) / span) if span else 0.0
 
@@ -417,7 +391,7 @@ def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentCon
             "d": cells["top"].map("{:g}".format),
             "candidates": cells["candidates"].map(str),
             "median overlap": cells["overlap"].map("{:.0%}".format),
-            "least": cells["least"].map("{:.0%}".format),
+            "lowest overlap": cells["least"].map("{:.0%}".format),
             "ACC, exact minus paper, points": cells["accuracy"].map(points),
             "NMI, exact minus paper, points": cells["nmi"].map(points),
         }

@@ -1,4 +1,4 @@
-"""ExperimentConfig: everything that the numbers of a reproduction depend on, read from a TOML file."""
+"""ExperimentConfig: all settings of a reproduction, read from a TOML file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def numbers(check: Check) -> Check:
 
 
 def names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
-    """A list of names, each of which `find` must know, converted to a tuple without duplicates."""
+    """A list of names, converted to a tuple without duplicates; `find` raises an error for an unknown name."""
 
     def check(name: str, values: Any) -> tuple[str, ...]:
         for value in _listed(name, values, at_least):
@@ -67,10 +67,7 @@ Datasets: TypeAlias = Annotated[tuple[str, ...], names(find_dataset, at_least=1)
 
 @dataclass(frozen=True, slots=True)
 class ExperimentConfig:
-    """Settings of every experiment, each annotated with its check.
-
-    The configurations `paper` and `quick` are in `reproduction/configs`.
-    """
+    """The settings of all experiments, each annotated with its check; the folder `configs` has `paper` and `quick`."""
 
     seed: Annotated[int, check_seed]
     datasets: Datasets
@@ -98,7 +95,7 @@ class ExperimentConfig:
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Everything that rows depend on besides their trials. A store contains rows of one set of marks."""
+        """Everything besides the trials that the rows depend on. A store contains rows of one set of marks."""
         return {
             **asdict(self),
             "published block models": [name for name in self.networks if published_block_models(name) is not None],
@@ -112,7 +109,7 @@ CHECKS: dict[str, Check] = {
 
 
 def published_block_models(name: str) -> Path | None:
-    """The file of the block models published with the paper, if the folder BLOCKSELECT_GOLDEN has it."""
+    """The block models published with the paper, if their file is in the folder that BLOCKSELECT_GOLDEN names."""
     folder = os.environ.get(PUBLISHED_VARIABLE)
     path = Path(folder, PUBLISHED_FILES[name]) if folder and name in PUBLISHED_FILES else None
     return path if path is not None and path.is_file() else None
@@ -142,12 +139,14 @@ def read_toml(name_or_path: str, package: str) -> dict[str, Any]:
     """The settings in a TOML file: a path that ends in .toml, or a name in the folder `configs` of the package."""
     path = Path(name_or_path)
     found = path if path.suffix == ".toml" else resources.files(package) / "configs" / f"{name_or_path}.toml"
-    if not found.is_file() and (found is not path or path.exists()):  # reading reports a missing file of the user's
+    if not found.is_file() and (found is not path or path.exists()):  # read_text below reports a missing .toml file
         raise ValueError(f"no configuration {name_or_path!r}; expected 'paper', 'quick' or a .toml file.")
     try:
         return tomllib.loads(found.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name_or_path} is not TOML ({error}); correct it, starting from paper.toml.") from error
+        raise ValueError(
+            f"{name_or_path} is not valid TOML ({error}); correct it, or start from a copy of paper.toml."
+        ) from error
 
 
 def check_settings(values: Mapping[str, Any], checks: Mapping[str, Check], origin: str) -> dict[str, Any]:
@@ -155,8 +154,8 @@ def check_settings(values: Mapping[str, Any], checks: Mapping[str, Check], origi
     missing, unknown = [name for name in checks if name not in values], sorted(values.keys() - checks.keys())
     if missing or unknown:
         raise ValueError(
-            f"{origin}: missing settings {missing}, unknown settings {unknown}; a configuration has every setting of "
-            "paper.toml and no other."
+            f"{origin}: missing settings {missing}, unknown settings {unknown}; a configuration must have exactly "
+            "the settings of paper.toml."
         )
     try:
         return {name: check(name, values[name]) for name, check in checks.items()}

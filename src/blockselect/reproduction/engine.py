@@ -1,4 +1,4 @@
-"""Trials of experiments, and the worker processes that run trials without stored results."""
+"""Trials of experiments, and the worker processes that run those without stored rows."""
 
 from __future__ import annotations
 
@@ -21,53 +21,50 @@ from blockselect.utils.threads import one_thread
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """One piece of work of an experiment, which gives one or more rows.
+    """One unit of work of an experiment, which returns one or more rows.
 
-    The settings identify the trial: what it runs follows from them and the configuration.
+    The settings identify the trial; together with the configuration they determine its rows.
     """
 
     experiment: str
     settings: Mapping[str, Any]  # flat, JSON values
-    run: Callable[[], list[Row]]  # flat results, JSON values; a partial of a module-level function, which is pickled
+    run: Callable[[], list[Row]]  # a partial of a module-level function, so that it can be pickled
 
     @property
     def key(self) -> str:
-        """Identifies the trial in every run."""
+        """The name of the trial in the store, the same in every run."""
         text = json.dumps([self.experiment, self.settings], sort_keys=True)
         return f"{self.experiment}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 def perform(trial: Trial) -> tuple[str, list[Row]]:
-    """Run a trial and return its key and rows, which contain no times: they depend only on configuration and seed.
+    """Run a trial and return its key and its rows, which depend only on the configuration and the seed.
 
-    A failure becomes a row with its error.
+    If the trial fails, the only row contains the error.
     """
     end_with_parent()
     identity = {"experiment": trial.experiment, **trial.settings}
     with collected_warnings() as messages:
         try:
-            # One thread, because several would add numbers in an order that varies. Trials run in parallel instead.
+            # One thread: several would add numbers in varying order. Trials run in parallel instead.
             with one_thread(), parallel_config(backend="sequential"):
                 rows = trial.run()
-        except Exception as error:  # The failure of one trial, whatever it is, must not stop the others.
+        except Exception as error:  # whatever it is, the other trials continue
             where = traceback.extract_tb(error.__traceback__)[-1].name
             rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]
     return trial.key, [{"error": None, **identity, **row, "warning": "; ".join(messages) or None} for row in rows]
 
 
 Plan: TypeAlias = Callable[[Any, list[Row]], list[Trial]]
-"""Makes all trials of an experiment that are known from a configuration and the rows so far.
-
-The rows of a trial may lead to further trials.
-"""
+"""Returns the trials of an experiment, given a configuration and the rows so far, which may require further trials."""
 TrialProgress: TypeAlias = Callable[[int, int], None]
-"""Called with the numbers of finished and of planned trials; the second may grow as trials finish."""
+"""Called with the numbers of finished and of planned trials; the latter may grow as trials finish."""
 
 
 def run_experiments(
     plans: Mapping[str, Plan], config: Any, store: Store, *, workers: int = 1, progress: TrialProgress | None = None
 ) -> None:
-    """Run every trial of the experiments whose rows are not in the store.
+    """Run all trials of the experiments whose rows are not yet in the store.
 
     Parameters
     ----------
@@ -84,7 +81,7 @@ def run_experiments(
     Raises
     ------
     RuntimeError
-        A worker process was killed. Rows of finished trials are kept.
+        If a worker process was killed. The rows of finished trials are kept.
     """
     report = progress or (lambda done, known: None)
     while True:
@@ -99,14 +96,14 @@ def run_experiments(
         with signals_ignored():
             results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in missing)
         with warnings.catch_warnings(), closing(results):
-            warnings.filterwarnings("ignore", r"\d+ tasks ")  # of joblib, if an interruption closes the results
+            warnings.filterwarnings("ignore", r"\d+ tasks ")  # by joblib, if the run is interrupted
             for done, (key, rows) in enumerate(results, start=n_before + 1):
                 store.add(key, rows)
                 report(done, len(known))
 
 
 def complete_rows(plans: Mapping[str, Plan], config: Any, store: Store) -> dict[str, list[Row]]:
-    """All rows of each experiment that is complete in the store, with its clusterings, in the order of its trials."""
+    """All rows of each complete experiment, including its clusterings, in the order of its trials."""
     complete = {}
     for name, plan in plans.items():
         found = [store.get(trial.key) for trial in plan(config, store.rows(name))]

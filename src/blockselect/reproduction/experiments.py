@@ -1,8 +1,8 @@
-"""The experiments of the paper: the trials of each, and the table that its rows become.
+"""The experiments of the paper: the trials of each, and the table made from their rows.
 
 BMGUFS* uses no labels: it takes the candidate with the lowest error and the strongest sparsity that leaves enough
-features. BMGUFSˢ takes the candidate and the sparsity with the best accuracy, so that it uses the classes, as in the
-paper.
+features. BMGUFSˢ takes the candidate and the sparsity with the highest accuracy, and so uses the classes, as the paper
+does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from blockselect.reproduction.store import Row
 from blockselect.utils.arrays import FloatArray
 
 LOWEST, SUPERVISED, ALL = "BMGUFS*", "BMGUFSˢ (sees labels)", "all features"
-GRID = "bmgufs-grid"  # every candidate and sparsity of BMGUFS, from which BMGUFS* and BMGUFSˢ are chosen
+GRID = "bmgufs-grid"  # all candidates and sparsities of BMGUFS; BMGUFS* and BMGUFSˢ are chosen from them
 KEPT, RECOMPUTED, OTHER = "kept", "recomputed", "other candidate"  # densities of perturbed block models
 
 
@@ -46,7 +46,7 @@ class Experiment:
 
 
 def results(experiment: str, rows: list[Row]) -> pd.DataFrame:
-    """The table of an experiment, from all rows of the experiment and its clusterings; empty if every trial failed."""
+    """The table of an experiment, from its rows and those of its clusterings; empty if every trial failed."""
     table = good_rows(rows, experiment)
     return table if table.empty else EXPERIMENTS[experiment].table(table)
 
@@ -73,7 +73,7 @@ def effectiveness_trials(config: ExperimentConfig, rows: list[Row]) -> list[Tria
 
 
 def rank_candidates(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """Rank by every candidate with every sparsity, in one descent."""
+    """Rank the features with every candidate and every sparsity, in one descent."""
     scores = solve(name, models, config, sparsity=list(config.sparsities)).scores
     return [
         selection_row(
@@ -99,17 +99,17 @@ def take_all(name: str) -> list[Row]:
 
 
 def feasible_tops(name: str, config: ExperimentConfig) -> list[int]:
-    """The numbers of features to keep that do not exceed those of the network."""
+    """The numbers of features to keep, without those that exceed the number of features of the network."""
     return [top for top in config.tops if top <= network(name).n_features]
 
 
 def effectiveness_table(table: pd.DataFrame) -> pd.DataFrame:
-    """All features, repeated for every number of features, the baselines, the grid, and both choices from it."""
+    """The rows of all features (repeated for every d), the baselines, the grid, BMGUFS* and BMGUFSˢ."""
     table = with_selection(table).drop(columns=["error", "warning"])
     is_all, grid = table["method"] == ALL, table[table["method"] == GRID]
     cells = table.loc[~is_all, ["dataset", "top"]].drop_duplicates()
     parts = [table[is_all].drop(columns="top").merge(cells, on="dataset"), table[~is_all]]
-    if len(grid):  # its trials may have failed
+    if len(grid):  # all of its trials may have failed
         parts += [lowest_error_rows(grid), best_rows(grid)]
     return pd.concat([part for part in parts if len(part)], ignore_index=True) if len(table) else table
 
@@ -121,13 +121,13 @@ def lowest_error_rows(grid: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_rows(grid: pd.DataFrame) -> pd.DataFrame:
-    """BMGUFSˢ: the candidate and the sparsity with the best accuracy, chosen with the labels."""
+    """BMGUFSˢ: the candidate and the sparsity with the highest accuracy, chosen with the labels."""
     ordered = grid.sort_values(["accuracy", "candidate", "sparsity"], ascending=[False, True, True], kind="stable")
     return ordered.groupby(["dataset", "top"]).head(1).assign(method=SUPERVISED)
 
 
 def with_selection(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose settings leave enough features for a selection."""
+    """The rows whose settings left enough features for a selection."""
     return table[table["selection"].notna()]
 
 
@@ -172,7 +172,7 @@ def block_model_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]
 
 
 def rank_by_gradients(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """Rank by every candidate without a sparsity penalty, in one descent per gradient."""
+    """Rank the features with every candidate, without a sparsity penalty, in one descent per gradient."""
     known = classes(name)
     figures = [
         {
@@ -201,7 +201,7 @@ def parameter_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
 
 
 def rank_by_settings(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """Rank by the lowest-error model under every pair of settings, in one descent."""
+    """Rank the features with the lowest-error model and every pair of settings, in one descent."""
     pairs = [(ratio, sparsity) for ratio in config.surface_ratios for sparsity in config.sparsities]
     ratios, sparsities = map(list, zip(*pairs, strict=True))
     scores = solve(name, models[:1], config, profile_ratio=ratios, sparsity=sparsities).scores[0]
@@ -223,7 +223,7 @@ def convergence_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]
 
 
 def record_losses(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """Record the losses of the lowest-error model under every ratio, in one descent per gradient."""
+    """Record the losses of the lowest-error model for every ratio, in one descent per gradient."""
     ratios, sparsity = list(config.convergence_ratios), config.convergence_sparsity
     rows = []
     for gradient in ("paper", "exact"):
@@ -250,9 +250,9 @@ def convergence_table(table: pd.DataFrame) -> pd.DataFrame:
 EXPERIMENTS: dict[str, Experiment] = {
     "datasets": Experiment("The networks", dataset_trials),
     "effectiveness": Experiment("ACC and NMI by number of features", effectiveness_trials, effectiveness_table),
-    "perturbation": Experiment("Change of the scores when nodes are re-allocated at random", perturbation_trials),
+    "perturbation": Experiment("Change in the scores when nodes are reassigned at random", perturbation_trials),
     "block-models": Experiment("Features of each candidate block model", block_model_trials, with_selection),
-    "parameters": Experiment("Quality over profile ratio and sparsity", parameter_trials, parameter_table),
+    "parameters": Experiment("Quality by profile ratio and sparsity", parameter_trials, parameter_table),
     "convergence": Experiment("Losses by iteration", convergence_trials, convergence_table),
 }
 """Every experiment by its name, in the order of the paper."""

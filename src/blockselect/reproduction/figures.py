@@ -1,4 +1,4 @@
-"""The figures of the experiments. The colours are distinguishable by colour-blind readers and in grey print."""
+"""The figures of the experiments, in colours that remain distinct to colour-blind readers and in grey print."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ import numpy as np
 import pandas as pd
 from matplotlib import colormaps, style
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from scipy.stats import spearmanr
 
+from blockselect.plot.common import STYLE, bare
 from blockselect.registry import SELECTORS
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.experiments import ALL, KEPT, LOWEST, OTHER, RECOMPUTED, SUPERVISED
 from blockselect.reproduction.selections import MEASURES, rows_with
 
-# Based on matplotlib's own defaults, so that a user's settings do not change figures, with reproducible SVG ids.
-STYLE: list[Any] = [
-    "default",
-    {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left", "svg.hashsalt": "blockselect"},
-]
 # Okabe and Ito's palette, ordered so that neighbours also differ in lightness.
 COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#F0E442", "#CC79A7", "#000000", "#999999")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 LINES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 3)))
 BASELINE_COLOURS = ("#E69F00", "#F0E442", "#CC79A7", "#009E73", "#BBBBBB", "#D55E00")
+OUR_COLOURS = {ALL: "#ffffff", LOWEST: COLOURS[0], SUPERVISED: COLOURS[2]}
 HATCHES = ("////", "....", "\\\\\\\\", "xxxx", "----", "oo", "++", "**", "||")
 SEQUENTIAL = "cividis"  # perceptually uniform, made for colour-blind readers
-TINY = 1e-9  # smaller distances are drawn here, because a log scale has no zero
+DENSITIES: dict[Any, str] = {KEPT: "{:.0%}\nM kept", RECOMPUTED: "{:.0%}\nnew M", OTHER: "other\ncandidates"}
+BOX_COLOURS: dict[Any, str] = {KEPT: COLOURS[2], RECOMPUTED: COLOURS[1], OTHER: "#eeeeee"}
+TINY = 1e-9  # smaller distances are drawn here, since a log scale has no zero
 
 TITLES = {
     "blogcatalog": "BlogCatalog",
@@ -50,13 +48,13 @@ FORMATS: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Formats of the figures, with the metadata that is omitted so that the same rows give the same bytes."""
+"""Formats of the figures, with the metadata to omit so that the same rows give the same bytes."""
 
 
 def render_figure(experiment: str, table: pd.DataFrame, config: ExperimentConfig) -> dict[str, bytes]:
-    """The figure of an experiment, drawn from its table, as a file in every format, by the name of the format."""
+    """Draw the figure of an experiment from its table; return the content of a file in each format."""
     files = {}
-    with style.context(STYLE):
+    with style.context([*STYLE, {"svg.hashsalt": "blockselect"}]):  # the salt makes the ids in the SVG reproducible
         figure = PLOTS[experiment](table, config)
         for kind, metadata in FORMATS.items():
             buffer = io.BytesIO()
@@ -100,9 +98,28 @@ def plot_effectiveness(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     methods = [ALL, *config.methods, LOWEST, SUPERVISED]
     figure = new_figure(max(11.0, 1.25 * len(methods)), 1.0 + 2.7 * len(config.datasets))
     grid = figure.subplots(len(config.datasets), 2, squeeze=False)
+    width = 0.86 / len(methods)
     for axes, part, measure in panels(grid, table, config.datasets, MEASURES):
-        _draw_bars(axes, part, methods, measure)
+        tops = sorted(part["top"].unique())
+        for i, method in enumerate(methods):
+            bars = part[part["method"] == method].set_index("top").reindex(tops)
+            drawn = axes.bar(
+                np.arange(len(tops)) + (i - (len(methods) - 1) / 2) * width,
+                bars[measure],
+                width,
+                yerr=bars[f"{measure}_sd"],
+                error_kw={"linewidth": 0.8, "capsize": 1.5, "capthick": 0.8},
+                color=OUR_COLOURS.get(method, BASELINE_COLOURS[i % len(BASELINE_COLOURS)]),
+                hatch="" if method in OUR_COLOURS else HATCHES[i % len(HATCHES)],
+                edgecolor="black",
+                linewidth=0.5,
+                label=title_of(method),
+            )
+            for artist in (*drawn.errorbar.lines[1], *drawn.errorbar.lines[2]) if drawn.errorbar else ():
+                artist.set_path_effects([withStroke(linewidth=2, foreground="white")])  # visible on dark bars
+        axes.set_xticks(np.arange(len(tops)), [f"{top:g}" for top in tops])
         axes.set_ylabel(title_of(measure))
+        bare(axes)
     for axes in grid[-1]:
         axes.set_xlabel("selected features (d)")
     handles, labels = grid[0, 0].get_legend_handles_labels()
@@ -110,100 +127,67 @@ def plot_effectiveness(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     return figure
 
 
-def _draw_bars(axes: Axes, table: pd.DataFrame, methods: list[str], measure: str) -> None:
-    tops = sorted(table["top"].unique())
-    width = 0.86 / len(methods)
-    ours = {ALL: "#ffffff", LOWEST: COLOURS[0], SUPERVISED: COLOURS[2]}
-    for i, method in enumerate(methods):
-        bars = table[table["method"] == method].set_index("top").reindex(tops)
-        drawn = axes.bar(
-            np.arange(len(tops)) + (i - (len(methods) - 1) / 2) * width,
-            bars[measure],
-            width,
-            yerr=bars[f"{measure}_sd"],
-            error_kw={"linewidth": 0.8, "capsize": 1.5, "capthick": 0.8},
-            color=ours.get(method, BASELINE_COLOURS[i % len(BASELINE_COLOURS)]),
-            hatch="" if method in ours else HATCHES[i % len(HATCHES)],
-            edgecolor="black",
-            linewidth=0.5,
-            label=title_of(method),
-        )
-        for artist in (*drawn.errorbar.lines[1], *drawn.errorbar.lines[2]) if drawn.errorbar else ():
-            artist.set_path_effects([withStroke(linewidth=2, foreground="white")])  # visible on dark bars
-    axes.set_xticks(np.arange(len(tops)), [f"{top:g}" for top in tops])
-    tidy(axes)
-
-
 def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw box plots by share of reassigned nodes and kind of densities, next to those of the other candidates.
+    """Draw box plots for each share of reassigned nodes and kind of densities, next to that of the other candidates.
 
     The scale is logarithmic, because the two kinds of distances differ by orders of magnitude.
     """
     figure = new_figure(1.0 + 3.8 * len(config.datasets), 3.4)
     grid = figure.subplots(1, len(config.datasets), squeeze=False, sharey=True)
     for axes, part, _ in panels(grid.T, table, config.datasets, [""]):
-        _draw_boxes(axes, part)
+        groups = {key: rows["distance"] for key, rows in part.groupby(["share", "densities"], dropna=False)}
+        boxes = axes.boxplot([np.maximum(values, TINY) for values in groups.values()], patch_artist=True, widths=0.6)
+        names = [DENSITIES[densities].format(share) for share, densities in groups]
+        axes.set_xticks(range(1, len(groups) + 1), names)
+        for (_, densities), box in zip(groups, boxes["boxes"], strict=True):
+            hatch = "//" if densities == RECOMPUTED else ""
+            box.set(facecolor=BOX_COLOURS[densities], edgecolor="black", hatch=hatch)
+        for median in boxes["medians"]:
+            median.set(color="black", linewidth=2)
+        axes.set_yscale("log")
+        axes.tick_params(axis="x", labelsize=8)
         axes.set_xlabel("nodes reassigned; densities M kept or recomputed")
-        tidy(axes)
+        bare(axes)
     grid[0, 0].set_ylabel("cosine distance of r")
     return figure
 
 
-def _draw_boxes(axes: Axes, table: pd.DataFrame) -> None:
-    labels: dict[Any, str] = {KEPT: "{:.0%}\nM kept", RECOMPUTED: "{:.0%}\nnew M", OTHER: "other\ncandidates"}
-    colours: dict[Any, str] = {KEPT: COLOURS[2], RECOMPUTED: COLOURS[1], OTHER: "#eeeeee"}
-    groups = {key: part["distance"] for key, part in table.groupby(["share", "densities"], dropna=False)}
-    boxes = axes.boxplot([np.maximum(values, TINY) for values in groups.values()], patch_artist=True, widths=0.6)
-    axes.set_xticks(range(1, len(groups) + 1), [labels[densities].format(share) for share, densities in groups])
-    for (_, densities), box in zip(groups, boxes["boxes"], strict=True):
-        box.set(facecolor=colours[densities], edgecolor="black", hatch="//" if densities == RECOMPUTED else "")
-    for median in boxes["medians"]:
-        median.set(color="black", linewidth=2)
-    axes.set_yscale("log")
-    axes.tick_params(axis="x", labelsize=8)
-
-
 def plot_block_models(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw the candidates by increasing error: their blocks as lines, their features as one marker per d."""
+    """Draw the candidates by increasing error: a line for the blocks, and one marker per d for the features."""
     figure = new_figure(1.4 + 4.2 * len(config.datasets), 6.2)
     grid = figure.subplots(len(MEASURES), len(config.datasets), squeeze=False)
     table = rows_with(table, gradient=config.gradient)
+    spread = np.linspace(-0.3, 0.3, len(config.tops)) if len(config.tops) > 1 else [0.0]
     for axes, part, measure in panels(grid.T, table, config.datasets, MEASURES):
-        _draw_candidates(axes, part, measure, config.tops)
+        blocks = part.groupby("candidate")[f"blocks_{measure}"].first()
+        axes.hlines(blocks, blocks.index - 0.42, blocks.index + 0.42, color="black", linewidth=2, label="blocks (F)")
+        correlations = []
+        for i, top in enumerate(config.tops):
+            of_top = rows_with(part, top=top)
+            if of_top.empty:
+                continue
+            axes.errorbar(
+                of_top["candidate"] + spread[i],
+                of_top[measure],
+                yerr=of_top[f"{measure}_sd"],
+                linestyle="none",
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=4.5,
+                markeredgecolor="black",
+                markeredgewidth=0.5,
+                ecolor="#555555",
+                elinewidth=0.7,
+                color=COLOURS[i % len(COLOURS)],
+                label=f"features, d = {top}",
+            )
+            correlations.append(f"{top}: {rank_correlation(of_top, f'blocks_{measure}', measure):.2f}")
+        note = f"rank correlation of blocks and features, by d:\n{', '.join(correlations)}"
+        axes.set_xlabel(f"candidate, lowest error first\n{note}", fontsize=8)
+        axes.set_xticks(blocks.index, [str(candidate + 1) for candidate in blocks.index])
+        axes.set_ylabel(title_of(measure))
+        bare(axes)
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     return figure
-
-
-def _draw_candidates(axes: Axes, table: pd.DataFrame, measure: str, tops: tuple[int, ...]) -> None:
-    blocks = table.groupby("candidate")[f"blocks_{measure}"].first()
-    axes.hlines(blocks, blocks.index - 0.42, blocks.index + 0.42, color="black", linewidth=2, label="blocks (F)")
-    spread = np.linspace(-0.3, 0.3, len(tops)) if len(tops) > 1 else [0.0]
-    lines = []
-    for i, top in enumerate(tops):
-        part = table[table["top"] == top]
-        if part.empty:
-            continue
-        axes.errorbar(
-            part["candidate"] + spread[i],
-            part[measure],
-            yerr=part[f"{measure}_sd"],
-            linestyle="none",
-            marker=MARKERS[i % len(MARKERS)],
-            markersize=4.5,
-            markeredgecolor="black",
-            markeredgewidth=0.5,
-            ecolor="#555555",
-            elinewidth=0.7,
-            color=COLOURS[i % len(COLOURS)],
-            label=f"features, d = {top}",
-        )
-        lines.append(f"{top}: {rank_correlation(part, f'blocks_{measure}', measure):.2f}")
-    axes.set_xlabel(
-        f"candidate, lowest error first\nrank correlation of blocks and features, by d:\n{', '.join(lines)}", fontsize=8
-    )
-    axes.set_xticks(blocks.index, [str(candidate + 1) for candidate in blocks.index])
-    axes.set_ylabel(title_of(measure))
-    tidy(axes)
 
 
 def rank_correlation(table: pd.DataFrame, predictor: str, measure: str) -> float:
@@ -219,28 +203,22 @@ def plot_parameters(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     figure = new_figure(11, 0.4 + 3.9 * len(names))
     grid = figure.subplots(len(names), 2, squeeze=False)
     for axes, part, measure in panels(grid, table, names, MEASURES, note=f", {top} features"):
-        figure.colorbar(_draw_surface(axes, part, measure), ax=axes, label=title_of(measure))
+        surface = part.pivot(index="sparsity", columns="profile_ratio", values=measure)
+        values = surface.to_numpy()
+        rows, columns = (np.arange(length + 1) for length in values.shape)
+        image = axes.pcolormesh(columns, rows, values, cmap=SEQUENTIAL, vmin=0)
+        figure.colorbar(image, ax=axes, label=title_of(measure))
+        highest = max(values.max(), 1e-9)
+        for (row, column), value in np.ndenumerate(values):
+            ink = "black" if value > 0.55 * highest else "white"
+            text = f".{100 * value:02.0f}" if value > 0 else "–"
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=7.5)
+        axes.set_xticks(columns[:-1] + 0.5, [f"{ratio:g}" for ratio in surface.columns])
+        axes.set_yticks(rows[:-1] + 0.5, [f"{sparsity:g}" for sparsity in surface.index])
+        axes.tick_params(length=0)
+        axes.set(xlabel="profile ratio (β̄)", ylabel="sparsity (γ)")
     figure.supxlabel(f"–: fewer than {top} positive scores, counted as zero", fontsize=8)
     return figure
-
-
-def _draw_surface(axes: Axes, table: pd.DataFrame, measure: str) -> QuadMesh:
-    """Draw one coloured cell per setting with its value, or a dash if too few features are left."""
-    surface = table.pivot(index="sparsity", columns="profile_ratio", values=measure)
-    values = surface.to_numpy()
-    rows, columns = values.shape
-    image = axes.pcolormesh(np.arange(columns + 1), np.arange(rows + 1), values, cmap=SEQUENTIAL, vmin=0)
-    highest = max(values.max(), 1e-9)
-    for row, column in np.ndindex(values.shape):
-        value = values[row, column]
-        ink = "black" if value > 0.55 * highest else "white"
-        text = f".{100 * value:02.0f}" if value > 0 else "–"
-        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=7.5)
-    axes.set_xticks(np.arange(columns) + 0.5, [f"{ratio:g}" for ratio in surface.columns])
-    axes.set_yticks(np.arange(rows) + 0.5, [f"{sparsity:g}" for sparsity in surface.index])
-    axes.tick_params(length=0)
-    axes.set(xlabel="profile ratio (β̄)", ylabel="sparsity (γ)")
-    return image
 
 
 def plot_convergence(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
@@ -248,9 +226,19 @@ def plot_convergence(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     figure = new_figure(1.2 + 3.6 * len(config.datasets), 5.6)
     grid = figure.subplots(len(LOSSES), len(config.datasets), squeeze=False, sharex=True)
     table = rows_with(table, gradient=config.gradient)
+    shades = colormaps[SEQUENTIAL](np.linspace(0, 0.9, len(config.convergence_ratios)))
     for axes, part, loss in panels(grid.T, table, config.datasets, LOSSES):
-        _draw_lines(axes, part, loss, config.convergence_ratios)
-        tidy(axes)
+        for i, ratio in enumerate(config.convergence_ratios):
+            line = rows_with(part, profile_ratio=ratio).sort_values("iteration")
+            axes.plot(
+                line["iteration"],
+                line[loss],
+                color=shades[i],
+                linestyle=LINES[i % len(LINES)],
+                linewidth=2.0 if ratio >= 0.6 else 1.2,
+                label=f"β̄ = {ratio:g}",
+            )
+        bare(axes)
     for axes in grid[-1]:
         axes.set_xlabel("iteration")
     for axes, loss in zip(grid[:, 0], LOSSES, strict=True):
@@ -260,20 +248,6 @@ def plot_convergence(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     return figure
 
 
-def _draw_lines(axes: Axes, table: pd.DataFrame, loss: str, ratios: tuple[float, ...]) -> None:
-    shades = colormaps[SEQUENTIAL](np.linspace(0, 0.9, len(ratios)))
-    for i, ratio in enumerate(ratios):
-        line = table[table["profile_ratio"] == ratio].sort_values("iteration")
-        axes.plot(
-            line["iteration"],
-            line[loss],
-            color=shades[i],
-            linestyle=LINES[i % len(LINES)],
-            linewidth=2.0 if ratio >= 0.6 else 1.2,
-            label=f"β̄ = {ratio:g}",
-        )
-
-
 def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
@@ -281,9 +255,9 @@ def new_figure(width: float, height: float) -> Figure:
 def panels(
     grid: Any, table: pd.DataFrame, datasets: Sequence[str], measures: Sequence[str], *, note: str = ""
 ) -> Iterator[tuple[Axes, pd.DataFrame, str]]:
-    """Yield the axes of each network and measure, with the rows to draw; axes without rows only get a note.
+    """Yield the axes of each network and measure that has rows, with these rows and the measure.
 
-    `grid` has one row of axes per network. The titles name both, and end with the note.
+    `grid` has one row of axes per network. Titles consist of network, measure and note. Axes without rows say so.
     """
     for axes_of_network, dataset in zip(grid, datasets, strict=True):
         part = rows_with(table, dataset=dataset)
@@ -295,15 +269,8 @@ def panels(
                 yield axes, part, measure
 
 
-def tidy(axes: Axes) -> None:
-    """Remove the box and add a faint grid for reading values."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
 def say_empty(axes: Axes) -> None:
-    """State that every trial failed, in place of the data."""
+    """Write on the axes that every trial failed."""
     axes.text(0.5, 0.5, "no data: all trials failed", ha="center", va="center", transform=axes.transAxes)
     axes.set_axis_off()
 

@@ -25,19 +25,19 @@ from blockselect.utils.arrays import IntArray
 
 @lru_cache(maxsize=1)
 def network(name: str) -> AttributedGraph:
-    """A network with known classes. The last one stays in memory."""
+    """A network with known classes. The most recent one stays in memory."""
     return find_dataset(name).load()
 
 
 @lru_cache(maxsize=1)
 def gram(name: str) -> GramSquared:
-    """The squared Gram matrix, which the descents of a trial share."""
+    """The squared Gram matrix of the features, shared by the descents of a trial."""
     return gram_squared(network(name).features)
 
 
 def classes(name: str) -> IntArray:
     found = network(name).classes
-    assert found is not None  # Every data set has classes.
+    assert found is not None  # every data set in the catalogue has classes
     return found
 
 
@@ -46,7 +46,7 @@ def n_classes(name: str) -> int:
 
 
 def check_networks(names: Iterable[str]) -> None:
-    """Raise an error, before any work, if a network is not on this machine."""
+    """Raise an error if a network still has to be downloaded."""
     for name in names:
         source = find_dataset(name).source
         if source is not None and place_of(source) == NOT_FETCHED:
@@ -57,7 +57,7 @@ def check_networks(names: Iterable[str]) -> None:
 
 
 def candidates(name: str, n_candidates: int, seed: int) -> list[BlockModel]:
-    """The first published block models, or those of ONMtF from random starts, sorted by increasing error."""
+    """The published block models, or those that ONMtF finds from random starts, sorted by increasing error."""
     adjacency, published = network(name).adjacency, published_block_models(name)
     if published is None:
         rng = np.random.default_rng(seed)
@@ -79,7 +79,7 @@ def _with_candidates(run: Callable[..., list[Row]], name: str, config: Experimen
     try:
         return run(name, candidates(name, config.n_candidates, config.seed), config)
     finally:
-        gram.cache_clear()  # half a gigabyte on BlogCatalog, which a worker must not hold during its next trial
+        gram.cache_clear()  # half a gigabyte for BlogCatalog; it must be free before the next trial
 
 
 def solve(
@@ -91,9 +91,9 @@ def solve(
     sparsity: float | list[float] = 0.0,
     gradient: Gradient | None = None,
 ) -> Solution:
-    """One descent over all models and settings; ratio and gradient default to those of the configuration.
+    """Run one descent over all models and settings; ratio and gradient default to those of the configuration.
 
-    The descent never stops early, so that all loss curves have the same length.
+    It never stops early, so all loss curves have the same length.
     """
     solver = Descent(gradient=gradient or config.gradient, max_iter=config.max_iter, tol=0.0)
     return solver.solve(

@@ -1,4 +1,4 @@
-"""The files of a reproduction, made only from the rows: tables of rows, figures, and the page of claims."""
+"""The files of a reproduction: tables of rows, figures, and the page of claims, all made from the stored rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESULT_FILES = (
     *(f"figures/{name}.{kind}" for name in EXPERIMENTS for kind in FORMATS),
     *(f"rows/{name}.csv" for name in (*EXPERIMENTS, CLUSTERINGS)),
 )
-"""Every file that a reproduction may write, as a path in the folder."""
+"""Paths, within the folder, of all files that a reproduction may write."""
 
 
 def failures(rows: list[Row]) -> list[str]:
@@ -43,7 +43,7 @@ def failures(rows: list[Row]) -> list[str]:
 def make_files(
     rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str
 ) -> tuple[dict[str, bytes], dict[str, Judgement]]:
-    """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
+    """Make all files of a reproduction, as a mapping from path to content, and the judgements."""
     figures = {name: render_figure(name, results(name, found), config) for name, found in rows.items()}
     sections = [
         {
@@ -64,7 +64,7 @@ def make_files(
 
 
 def row_files(rows: Mapping[str, list[Row]]) -> dict[str, bytes]:
-    """The tables of all experiments and clusterings as CSV, keyed by path in the folder."""
+    """The tables of all experiments and clusterings as CSV, as a mapping from path to content."""
     tables = {
         name: experiment_table(of_experiment, name).drop(columns="selected", errors="ignore")
         for name, of_experiment in rows.items()
@@ -79,21 +79,21 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     published = [name for name in config.networks if published_block_models(name) is not None]
     own = [name for name in config.networks if name not in published]
     sources = ", ".join(
-        f"{kind} on {' and '.join(names)}"
-        for kind, names in (("published", published), ("ONMtF of our own", own))
+        f"{kind} for {' and '.join(names)}"
+        for kind, names in (("published", published), ("computed with ONMtF", own))
         if names
     )
     return (
         f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate "
-        f"block models ({sources}); K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
-        f"{__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses the candidate and the sparsity with labels."
+        f"block models ({sources}); {config.kmeans_runs} runs of K-means with {config.kmeans_init} starts each; "
+        f"blockselect {__version__}. BMGUFS* uses no labels; BMGUFSˢ chooses candidate and sparsity with them."
     )
 
 
 def render(kind: str, settings: str, judgements: Mapping[str, Judgement], sections: list[dict[str, Any]]) -> bytes:
-    """The page as "html", one file that contains its figures, or as "md", with links to the figures next to it.
+    """Render the page as "html", which contains its figures, or as "md", which links to them.
 
-    Each section is about one experiment: its name, title, figure as SVG, number of rows, and failures.
+    There is one section per experiment, with its name, title, figure as SVG, number of rows, and failures.
     """
     environment = Environment(
         loader=PackageLoader("blockselect.reproduction"),

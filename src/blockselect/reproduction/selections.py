@@ -1,6 +1,6 @@
-"""Selections of features and the clusterings that evaluate them, with tables of both.
+"""Selections of features, the clusterings that evaluate them, and tables of both.
 
-Neighbouring settings often select the same features. A clustering is therefore keyed by the selected features, not by
+Similar settings often select the same features. A clustering is therefore identified by the selected features, not by
 the settings, and all experiments share it.
 """
 
@@ -26,12 +26,12 @@ CLUSTERINGS = "clusterings"
 MEASURES = ("accuracy", "nmi")
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
 _LAST = ("warning", "error")
-# These columns stay integers even if some rows lack them.
+# columns that remain integers even if some rows lack them
 _WHOLE = ("candidate", "seed", "top", "asked_for", "n_selected", "n_nonzero", "n_zero_rows", "repeat")
 
 
 def selection_row(ranked: IntArray, top: int, **settings: Any) -> Row:
-    """The best `top` of the ranked features, or no selection if there are fewer."""
+    """A row with the `top` best of the ranked features, or without a selection if there are fewer."""
     text = json.dumps(sorted(int(feature) for feature in ranked[:top])) if len(ranked) >= top else None
     return {
         **settings,
@@ -66,7 +66,7 @@ def cluster(dataset: str, selected: str, config: ExperimentConfig) -> list[Row]:
 
 
 def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
-    """All rows of an experiment, failed ones too; selections with the results or the error of their clustering."""
+    """All rows of an experiment, including failed ones; a selection has the results or the error of its clustering."""
     table = pd.DataFrame([row for row in rows if row["experiment"] == experiment])
     if "selection" not in table:
         return _in_order(table)
@@ -79,7 +79,7 @@ def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
 
 
 def clustering_table(rows: Sequence[Row]) -> pd.DataFrame:
-    """All clusterings, each once, with the features that they are based on."""
+    """All clusterings, each once, with the selected features."""
     columns = {(row["dataset"], row["selection"]): row["selected"] for row in rows if row.get("selected")}
     clusterings = {
         (row["dataset"], row["selection"]): {**row, "selected": columns[row["dataset"], row["selection"]]}
@@ -96,7 +96,7 @@ def good_rows(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
 
 
 def rows_with(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows in which each named column has this value; an empty table need not have the columns."""
+    """The rows that have these values in the named columns; an empty table need not have the columns."""
     for column, value in values.items():
         table = table[table[column] == value] if len(table) else table
     return table

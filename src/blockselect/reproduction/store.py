@@ -1,4 +1,4 @@
-"""Store: a folder with one JSON file per finished trial, so that a killed run loses only the trials in progress."""
+"""Store: a folder with one JSON file per finished trial. A run that is killed loses only the trials in progress."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-Row: TypeAlias = dict[str, Any]  # flat: the settings of a trial with its results or its error
+Row: TypeAlias = dict[str, Any]  # flat: the settings of a trial, and its results or its error
 
 MARKS = "marks.json"
 
 
 class Store:
-    """The rows of one configuration, by the key of their trial (``experiment/hash``).
+    """The rows of one configuration, stored by the key of their trial (``experiment/hash``).
 
-    A file is written under a temporary name and then renamed, so that every file with a key is complete. Several
-    processes may share a folder without locks: rows depend only on the trial and the marks, and if two processes run
-    the same trial, both write the same file.
+    A file is written under a temporary name and then renamed, so a file named after a key is always complete. Several
+    processes may share a folder without locks: rows depend only on the trial and the marks, so two processes that run
+    the same trial write the same file.
     """
 
     def __init__(self, folder: Path, marks: Mapping[str, Any]) -> None:
@@ -29,18 +29,22 @@ class Store:
         ----------
         folder : path
         marks : mapping of JSON values
-            Everything that the rows depend on besides their trials.
+            Everything besides the trials that the rows depend on.
 
         Raises
         ------
         ValueError
-            The rows in the folder were made under other marks.
+            If the rows in the folder were made with other marks.
         """
         self.folder = folder
         mine = json.loads(json.dumps(marks))
+        # First the rows, then the marks: another process may be writing first its marks and then its rows.
+        has_rows = next(folder.glob("*/*.json"), None) is not None
         if not (folder / MARKS).exists():
-            if next(folder.glob("*/*.json"), None):
-                raise ValueError(f"{folder} contains rows but no {MARKS} about their origin; choose another folder.")
+            if has_rows:
+                raise ValueError(
+                    f"{folder} contains rows but no {MARKS}, which says how they were made; choose another folder."
+                )
             _write(folder / MARKS, mine)
         theirs = _read(folder / MARKS)
         different = [MARKS]
@@ -49,8 +53,7 @@ class Store:
         if different:
             raise ValueError(
                 f"{folder} contains rows of another configuration or version; the difference is in "
-                f"{', '.join(different)}. Choose another folder, or use the configuration and the version that made "
-                "them."
+                f"{', '.join(different)}. Choose another folder, or use the configuration and version that made them."
             )
 
     def add(self, key: str, rows: list[Row]) -> None:
@@ -66,7 +69,7 @@ class Store:
         return rows
 
     def rows(self, experiment: str) -> list[Row]:
-        """All rows of an experiment, in an order that does not depend on which trial finished first."""
+        """All rows of an experiment, in the same order whichever trial finished first."""
         return [row for path in sorted((self.folder / experiment).glob("*.json")) for row in _read(path)]
 
     def forget(self, keys: Iterable[str]) -> None:
@@ -94,7 +97,7 @@ def _write(path: Path, content: Any) -> None:
             os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
-        error.filename = str(path)  # a full disk names none
+        error.filename = str(path)  # the error of a full disk names no file
         raise
     finally:
         temporary.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmarks.quality.ablation import ablate
 from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
+from benchmarks.quality.quality_tables import variants_table
 from benchmarks.quality.real_networks import GRID_KIND, NAME, RIVAL, VARIANT
 from blockselect.reproduction.experiments import LOWEST, SUPERVISED
 
@@ -108,10 +108,11 @@ def test_the_ablation_has_means_over_the_numbers_of_features_and_the_cells_won()
             line(RIVAL, "one", top=64, accuracy=0.5),
         ]
     )
-    table = ablate(summary, ["default", "absent"])
-    assert_allclose(table.loc[0, ["cora accuracy", "cora n_zero_rows"]].astype(float), [0.5, 5])
-    assert table.loc[0, ["rivals_cells", "rivals_won", "rivals_within"]].tolist() == [4, 3, 0]
-    assert table.loc[1, ["rivals_cells", "rivals_won"]].tolist() == [4, 0]
+    default, absent = variants_table(summary, ["default", "absent"]).to_dict("records")
+    assert (default["Cora_ACC"], default["Cora_zero_rows"]) == ("0.500", "5")
+    won = ("cells", "at_or_above_best_rival", "within_one_sd_of_best_rival")
+    assert [default[name] for name in won] == [4, 3, 0]
+    assert [absent[name] for name in won] == [4, 0, 0]
 
 
 def row(kind, method, seed, selection, **more):

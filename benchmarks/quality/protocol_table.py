@@ -1,4 +1,4 @@
-"""The table of a protocol: the default, the best single rival and the references, one column per network."""
+"""The table of a protocol: the default, the best single rival and the references, with one column per network."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def best_single_rival(summary: pd.DataFrame, measures: Sequence[str]) -> str | N
     return str(complete.groupby("method")[list(measures)].mean().mean(axis=1).idxmax())
 
 
-def beside(summary: pd.DataFrame, measures: Sequence[str], default: str) -> pd.DataFrame:
-    """Means over the numbers of features. Columns: row, network, then the measures."""
+def protocol_table(summary: pd.DataFrame, measures: Sequence[str], default: str) -> pd.DataFrame:
+    """Means over the numbers of features, with the columns row, network and the measures."""
     rival = best_single_rival(summary, measures)
     tuned = summary.loc[summary["kind"] == TUNED, "method"].unique()
     wanted = [("the default", VARIANT, default)]
@@ -43,10 +43,10 @@ def beside(summary: pd.DataFrame, measures: Sequence[str], default: str) -> pd.D
     return pd.concat(parts, ignore_index=True)[columns].round(4) if parts else pd.DataFrame(columns=columns)
 
 
-def beside_markdown(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    """One line per row of the table, one column per network; measures are separated by slashes."""
+def protocol_markdown(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """A Markdown table with one column per network; measures are separated by slashes."""
     if table.empty:
-        return "Nothing was measured.\n"
+        return "There are no results.\n"
     networks = [*(name for name in table["network"].unique() if name != MEAN), MEAN]
     lines = []
     for row, part in table.groupby("row", sort=False):
