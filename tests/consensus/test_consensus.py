@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel, find_block_models
 from blockselect.consensus.consensus import find_consensus
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
 
 

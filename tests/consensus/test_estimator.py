@@ -23,7 +23,8 @@ from blockselect import (
 )
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.refine import refine_blocks
 from blockselect.consensus.resampling import inverse_ranks, search_again
 from blockselect.consensus.search import numbers_to_try
 from blockselect.graphs.links import cap_weights, resample_links
@@ -89,8 +90,9 @@ def test_given_blocks_are_never_moved(hard_network):
     labels[:60] = np.roll(labels[:60], 1)  # a refinement would put many of these back
     selector = fit(hard_network, block_model=labels)
     assert_array_equal(selector.labels_, labels)
-    moved = JointLikelihood(hard_network.graph).improve(selector.block_model_, rng=np.random.default_rng(0)).model
-    assert np.count_nonzero(moved.labels != labels) > 10
+    likelihood, rng = JointLikelihood(hard_network.graph), np.random.default_rng(0)
+    (moved,) = refine_blocks(likelihood, [selector.block_model_], rngs=[rng])
+    assert np.count_nonzero(moved.model.labels != labels) > 10
 
 
 def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
-from blockselect.consensus import explained_curve
 from blockselect.consensus.explained_curve import fewest_for_nearly_all, sizes_to_try
 from blockselect.consensus.target import BlockRegression
 from made_fits import easy_network, fit
@@ -103,20 +102,30 @@ def test_the_regression_runs_on_one_thread_as_sums_over_more_come_in_any_order(n
     assert threads == {1}
 
 
-def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(network, monkeypatch):
-    monkeypatch.setattr(explained_curve, "MAX_COUNTED", 2)
-    selector = by_blocks(network)
+@pytest.fixture(scope="module")
+def wide_network(network):
+    """More features than are counted one after the other, and than are regressed on without being asked."""
+    noise = (np.random.default_rng(1).random((60, 1300)) < 0.3).astype(float)
+    return check_attributed_graph(np.column_stack([network.features, noise]), network.adjacency)
+
+
+def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(wide_network):
+    selector = by_blocks(wide_network, n=1100)
     found = selector._fit_result.explained
-    assert [point["n_features"] for point in found["curve"]] == [1, 2]
+    assert found["curve"][-1]["n_features"] == 1000
     assert found["share"] == selector.explained_[-1]
-    assert by_blocks(network, BMGUFS)._fit_result.explained["share"] is None
+    assert len(selector.explained_) == 1100
+    assert_array_equal(selector.explained_[1000:], selector.explained_[999])
+    copies = check_attributed_graph(np.tile(PERFECT, 400), wide_network.adjacency)
+    assert by_blocks(copies, BMGUFS, n=1100)._fit_result.explained["share"] is None
 
 
-def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(network, monkeypatch):
-    expected = by_blocks(network)._fit_result.explained["all"]
-    monkeypatch.setattr(explained_curve, "_FEW_FEATURES", 0)
-    assert by_blocks(network)._fit_result.explained["all"] is None
-    assert by_blocks(network, n=None)._fit_result.explained["all"] == pytest.approx(expected, rel=1e-9)
+def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(wide_network):
+    assert by_blocks(wide_network)._fit_result.explained["all"] is None
+    whole = by_blocks(wide_network, n=None)._fit_result.explained["all"]
+    everything = np.arange(wide_network.n_features)
+    slow = slow_share(wide_network.features, wide_network.adjacency.toarray(), LABELS, everything)
+    assert whole == pytest.approx(slow, rel=1e-9)
 
 
 def test_fewer_features_may_be_enough():

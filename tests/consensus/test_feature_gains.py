@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.ranking import FeatureGains
-from blockselect.consensus.refine import JointLikelihood
 from blockselect.inputs.attributed import check_attributed_graph
 from blockselect.rows.statistics import in_units
 from references import joint as reference

@@ -13,9 +13,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
-from blockselect.consensus.likelihood import as_links, block_tables, link_gain, weights_by_block
-from blockselect.consensus.moves import SURE, Counts, Rows, sweep
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import (
+    Counts,
+    JointLikelihood,
+    as_links,
+    block_tables,
+    link_gain,
+    weights_by_block,
+)
+from blockselect.consensus.moves import SURE, Rows, sweep
+from blockselect.consensus.refine import refine_blocks
 from blockselect.datasets import make_attributed_blocks
 from references import joint as reference
 from references.joint import small_network
@@ -218,5 +225,5 @@ def test_one_signature_is_compiled_for_features_and_graphs_of_any_kind():
         A, X, labels = small_network(0)
         graph = check_attributed_graph(X.astype(kind), sparse.csr_array(A.astype(kind)))
         model = BlockModel.from_labels(graph.adjacency, labels)
-        JointLikelihood(graph).improve(model, rng=np.random.default_rng(0))
+        next(refine_blocks(JointLikelihood(graph), [model], rngs=[np.random.default_rng(0)]))
     assert len(sweep.signatures) == 1

@@ -22,9 +22,10 @@ from blockselect import (
 )
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import ranking, target
-from blockselect.consensus.likelihood import as_counts, gains_by_links, link_unit
+from blockselect.consensus.likelihood import JointLikelihood, as_counts, link_unit
+from blockselect.consensus.link_gains import gains_by_links
 from blockselect.consensus.ranking import rank_by_trees
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.refine import refine_blocks
 from blockselect.rows.statistics import are_sparse_counts, constant_columns, in_units
 
 PLANTED = make_attributed_blocks(240, 4, mean_degree=5, n_informative=20, n_redundant=0, n_noise=60, random_state=0)
@@ -87,7 +88,11 @@ def test_moves_in_the_same_order_give_the_result_in_memory(kind):
     X = KINDS[kind]
     start = BlockModel.of_checked(PLANTED.adjacency, np.random.default_rng(1).permutation(PLANTED.blocks))
     here, there = (
-        JointLikelihood(check_attributed_graph(one, PLANTED.adjacency)).improve(start, rng=GroupedOrders(3))
+        next(
+            refine_blocks(
+                JointLikelihood(check_attributed_graph(one, PLANTED.adjacency)), [start], rngs=[GroupedOrders(3)]
+            )
+        )
         for one in (X, in_chunks(X))
     )
     assert here.n_moves.sum() > 100
@@ -115,7 +120,8 @@ def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
     assert_array_equal(there.is_useful, here.is_useful)
     for name in ("scores", "added", "alone"):
         assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-8, atol=1e-12)
-    assert_allclose(there.explained(there.order[:5]), here.explained(here.order[:5]), rtol=1e-8)
+    there_together, here_together = (one.regression.cumulative(one.order[:5]) for one in (there, here))
+    assert_allclose(there_together, here_together, rtol=1e-8)
     assert there.regression.of_all() is None
 
 

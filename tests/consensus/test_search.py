@@ -7,7 +7,6 @@ from scipy import sparse
 
 from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
 from blockselect.consensus import search
-from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.search import CHEAP, Effort, plan_effort
 
 NETWORK = make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
@@ -70,17 +69,16 @@ def test_a_fit_keeps_to_the_budget_and_says_what_it_cut(monkeypatch):
 
 
 def test_rounds_of_refinement_follow_the_budget(monkeypatch):
-    asked = []
-    improve = JointLikelihood.improve_all
-
-    def noted(*given, max_rounds, **options):
-        asked.append(max_rounds)
-        return improve(*given, max_rounds=max_rounds, **options)
-
-    monkeypatch.setattr(JointLikelihood, "improve_all", noted)
-    monkeypatch.setattr(search, "BUDGET", 1.0)
-    fit()
-    assert asked == [2, 5]
+    """With few links, refinement goes on after five rounds."""
+    network = make_attributed_blocks(400, 5, mean_degree=2, random_state=0)
+    selector = BlockModelSelector(10, n_blocks=5, n_candidates=3, refine=True, random_state=0)
+    gains = []
+    for budget in (search.BUDGET, 1.0):
+        monkeypatch.setattr(search, "BUDGET", budget)
+        selector.fit(network.features, adjacency=network.adjacency)
+        gains.append(selector.candidates_table_["gain"].max())
+    assert selector.effort_.max_rounds == 5
+    assert gains[1] < gains[0]
 
 
 def test_resamples_of_stability_follow_the_budget(monkeypatch):

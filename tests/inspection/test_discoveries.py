@@ -22,7 +22,6 @@ from blockselect import (
 )
 from blockselect.inspection import discoveries
 from blockselect.inspection.discoveries import match_blocks
-from blockselect.inspection.null_model import match_pulls
 from blockselect.utils.errors import ParameterError
 from made_fits import QUICK, fit, precision
 
@@ -85,17 +84,15 @@ def test_a_feature_of_all_nodes_alike_is_never_discovered(network):
     assert not found.support[-2:].any()
 
 
-def test_candidates_that_read_the_features_have_no_say(network, monkeypatch):
-    asked = []
-
-    def recorded(features, models, **options):
-        asked.extend(model.family for model in models)
-        return match_pulls(features, models, **options)
-
-    monkeypatch.setattr(discoveries, "match_pulls", recorded)
-    selector = fit(network, "auto")
-    assert set(asked) == {model.family for model in selector.candidates_} - {"smoothed"}
-    assert len(asked) == sum(model.family != "smoothed" for model in selector.candidates_) < len(selector.candidates_)
+def test_candidates_that_read_the_features_have_no_say(network):
+    candidates = fit(network, "auto").candidates_
+    by_links = [model for model in candidates if model.family != "smoothed"]
+    assert 0 < len(by_links) < len(candidates)
+    all_p, by_links_p = (
+        discoveries.match_blocks(network.graph, models, level=0.1, rng=np.random.default_rng(0)).p_values
+        for models in (candidates, by_links)
+    )
+    assert_array_equal(all_p, by_links_p)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan])
@@ -298,13 +295,13 @@ def test_weights_with_heavy_tails_hide_nothing(network):
     assert chosen >= 0.75 * plain
 
 
-def test_running_out_of_memory_says_in_what_and_what_to_do(network, monkeypatch):
-    def full(*arguments, **settings):
-        raise MemoryError("Unable to allocate 9 GiB")
+def test_running_out_of_memory_says_in_what_and_what_to_do(network):
+    class Full(np.random.RandomState):
+        def randint(self, *arguments):
+            raise MemoryError("Unable to allocate 9 GiB")
 
-    monkeypatch.setattr(discoveries, "find_block_models", full)
     with pytest.raises(MemoryError, match=r"not enough memory to test the features \(Unable to allocate 9 GiB\); drop"):
-        discover(network)
+        discover(network, random_state=Full(0))
 
 
 def test_a_graph_of_loops_alone_is_refused(network):
@@ -350,16 +347,16 @@ def test_features_are_found_where_many_mark_one_block_and_where_degrees_are_all_
 
 def test_nodes_of_equal_degree_stand_in_one_group_however_they_are_ordered():
     degrees = np.array([1, 1, 1, 2, 2, 2, 2, 9, 9])
-    assert_array_equal(discoveries._groups_by_degree(degrees), [0, 0, 0, 1, 1, 1, 1, 2, 2])
-    assert_array_equal(discoveries._groups_by_degree(np.full(5, 3.0)), np.zeros(5))
+    assert_array_equal(discoveries.groups_by_degree(degrees), [0, 0, 0, 1, 1, 1, 1, 2, 2])
+    assert_array_equal(discoveries.groups_by_degree(np.full(5, 3.0)), np.zeros(5))
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1, 1e200])
-def test_groups_by_degree_part_where_degrees_do_in_any_unit(unit):
+def testgroups_by_degree_part_where_degrees_do_in_any_unit(unit):
     degrees = np.array([14, 3, 15, 16, 2, 40, 15, 14, 16, 13, 41, 4, 15, 14])
     expected = [1, 0, 1, 1, 0, 2, 1, 1, 1, 1, 2, 0, 1, 1]
-    assert_array_equal(discoveries._groups_by_degree(unit * degrees), expected)
-    assert not discoveries._groups_by_degree(unit * (1 + 1e-12 * degrees)).any()  # rounding
+    assert_array_equal(discoveries.groups_by_degree(unit * degrees), expected)
+    assert not discoveries.groups_by_degree(unit * (1 + 1e-12 * degrees)).any()  # rounding
 
 
 def test_nothing_is_found_where_no_node_has_both_links_and_features(network):

@@ -23,7 +23,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood, JointResult
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.refine import MAX_ROUNDS, RefinedModel, refine_blocks
 from blockselect.utils.arrays import FloatArray, IntArray, best_first
 from blockselect.utils.progress import StepProgress, no_step_progress
 
@@ -80,32 +81,27 @@ def find_consensus(
         progress(total, total)
         return Consensus(candidates, [candidates[i] for i in places], places, gain, gain)
 
-    def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[JointResult]:
-        improving = likelihood.improve_all(models, rngs=rng.spawn(len(models)), max_rounds=rounds, n_jobs=n_jobs)
+    def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[RefinedModel]:
         results = []
-        for result in improving:
+        for result in refine_blocks(likelihood, models, rngs=rng.spawn(len(models)), max_rounds=rounds, n_jobs=n_jobs):
             results.append(result)
             progress(done + len(results), total)
         return results
 
     first = refined(candidates, FIRST_ROUNDS, 0)
-    at_start = np.array([-result.objective[0] for result in first])
-    gain = _gains(first)
+    gain_at_start = np.array([-result.objective[0] for result in first])
+    gain = np.array([-result.objective[-1] for result in first])
     places = _best_refined(first)[:n_kept]
     last = refined([first[i].model for i in places], max_rounds, len(candidates))
-    gain[places] = _gains(last)
+    gain[places] = [-result.objective[-1] for result in last]
     order = _best_refined(last)
-    return Consensus(candidates, [last[i].model for i in order], places[order], at_start, gain)
+    return Consensus(candidates, [last[i].model for i in order], places[order], gain_at_start, gain)
 
 
-def _gains(results: Sequence[JointResult]) -> FloatArray:
-    return np.array([-result.objective[-1] for result in results])
-
-
-def _best_refined(results: Sequence[JointResult]) -> IntArray:
-    """Positions of the models, the best first: by gains, or by comparable gains if their numbers of blocks differ."""
+def _best_refined(results: Sequence[RefinedModel]) -> IntArray:
+    """Positions of the models, the best first: by −J, or by comparable gains if their numbers of blocks differ."""
     alike = len({result.model.n_blocks for result in results}) == 1
-    return best_first(_gains(results) if alike else np.array([result.comparable_gain for result in results]))
+    return best_first(np.array([-result.objective[-1] if alike else result.comparable_gain for result in results]))
 
 
 def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, float | None]:

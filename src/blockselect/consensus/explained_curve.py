@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from blockselect.blockmodels.block_guided import BlockGuidedSelector
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.ranking import MAX_COUNTED
-from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
-from blockselect.utils.arrays import FloatArray, IntArray
+from blockselect.utils.arrays import IntArray
 from blockselect.utils.threads import one_thread
 
 _BEYOND = 4  # the curve extends to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
-_FEW_FEATURES = 1200  # a regression on all of them takes a small part of the time of a fit
+_MAX_FOR_ALL = 1200  # features up to which a regression on all of them takes a small part of the time of a fit
 NEARLY_ALL = 0.95  # share of what all selected features explain
 
 
@@ -54,7 +54,7 @@ def explained_by_size(
     at_cut = next((point["share"] for point in curve if point["n_features"] == len(chosen)), None)
     if at_cut is None and len(chosen) and hasattr(selector, "explained_"):
         at_cut = float(selector.explained_[-1])
-    if of_all is None and len(regression.means) <= _FEW_FEATURES:
+    if of_all is None and len(regression.means) <= _MAX_FOR_ALL:
         of_all = regression.of_all()
     return {"share": at_cut, "all": of_all, "curve": curve}
 
@@ -84,12 +84,6 @@ def fewest_for_nearly_all(curve: list[dict[str, Any]], n_selected: int) -> int |
     return next((int(point["n_features"]) for point in curve if point["share"] >= NEARLY_ALL * full), None)
 
 
-def _together(regression: BlockRegression, order: IntArray) -> FloatArray:
-    """R² of the first 1, 2, … of these features: (d,)."""
-    added, _ = regression.added(order, order[:0])
-    return np.cumsum(added)
-
-
 def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> list[dict[str, Any]]:
     if not sizes:
         return []
@@ -98,7 +92,7 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
     samples = [order[: sizes[-1]], *(rng.choice(usable, last, replace=False) for _ in range(_DRAWS))]
     columns = np.unique(np.concatenate(samples))
     among = regression.only(columns)  # taking columns of all features takes longer than the rest
-    shares, *draws = (_together(among, np.searchsorted(columns, sample)) for sample in samples)
+    shares, *draws = (among.cumulative(np.searchsorted(columns, sample)) for sample in samples)
     by_chance = np.mean(draws, axis=0)
     return [
         {

@@ -17,10 +17,11 @@ from __future__ import annotations
 from logging import getLogger
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from blockselect.consensus.likelihood import Counts, Links, Tables
 from blockselect.utils.arrays import BoolArray, FloatArray, IntArray
 from blockselect.utils.compiled import compiled, part_of_compiled
 
@@ -33,16 +34,6 @@ _TINY = float(np.finfo(np.float64).tiny)
 _log = getLogger("blockselect")
 
 
-class Links(NamedTuple):
-    """A graph: CSR, weights as counts, without zeros."""
-
-    indptr: IntArray  # (n + 1,)
-    indices: IntArray
-    weights: FloatArray
-    loops: FloatArray  # (n,) weight of each node's self-loop
-    degrees: FloatArray  # (n,)
-
-
 class Rows(NamedTuple):
     """Features of all nodes, or of the nodes in a chunk of rows: CSR, without zeros."""
 
@@ -50,26 +41,6 @@ class Rows(NamedTuple):
     indices: IntArray
     values: FloatArray
     first: int  # the node of the first row
-
-
-class Counts(NamedTuple):
-    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
-
-    matrix: Any  # (n, m) CSR without zeros, or RowChunks of such blocks; `Rows` in a sweep
-    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
-    typical: FloatArray  # (m,) mean of the non-zero values of each feature
-    equal: bool  # whether the non-zero values of each feature are all the same
-
-
-class Tables(NamedTuple):
-    """Sums of links and features in each block; a sweep keeps them up to date."""
-
-    weights: FloatArray  # (k, k) of the links, Fᵀ A F
-    sums: FloatArray  # (m, k) of each feature in each block
-    s_log_s: FloatArray  # (m, k) s log s of these sums s
-    join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
-    leave: FloatArray  # (m, k) the same if such a node leaves the block
-    totals: FloatArray  # (k,) total of all features in each block
 
 
 class _Blocks(NamedTuple):

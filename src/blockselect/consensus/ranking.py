@@ -27,8 +27,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.blockmodels.levels import BlockTree
-from blockselect.consensus.likelihood import gains_by_links
-from blockselect.consensus.refine import JointLikelihood, penalty
+from blockselect.consensus.likelihood import JointLikelihood, penalty
+from blockselect.consensus.link_gains import gains_by_links
 from blockselect.consensus.target import BlockRegression
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import constant_columns, in_units
@@ -69,7 +69,7 @@ class FeatureGains:
         """
         by_blocks = np.mean([tree.gains - penalty(tree.model.n_blocks) for tree in trees], axis=0)
         scaled = in_units(graph.features) if scaled is None else scaled
-        by_links = gains_by_links(scaled, graph.adjacency, likelihood.link_unit)
+        by_links = gains_by_links(scaled, graph.adjacency, likelihood.unit)
         return cls(by_blocks, by_links - penalty(2), constant_columns(graph.features))
 
     @property
@@ -97,12 +97,6 @@ class Ranking:
     n_wanted: int  # features to select: the requested number, or as many as explain enough
     regression: BlockRegression
     of_all: float | None = None  # share explained by all features together, if it was computed
-
-    def explained(self, columns: IntArray) -> FloatArray:
-        """R² of the first 1, 2, … of these columns; columns after the first `MAX_COUNTED` add nothing."""
-        counted, others = np.split(columns, [MAX_COUNTED])
-        shares, _ = self.regression.added(counted, others[:0])
-        return np.cumsum(np.concatenate([shares, np.zeros(len(others))]))
 
 
 def rank_by_trees(
@@ -139,7 +133,7 @@ def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: fl
     """
     ranking = rank_features(regression, gains, min(MAX_STEPS, len(gains.total)))
     useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_STEPS]
-    shares = ranking.explained(useful) if len(useful) else np.zeros(1)
+    shares = regression.cumulative(useful) if len(useful) else np.zeros(1)
     return min(1 + int(np.searchsorted(shares, ENOUGH * (of_all or float(shares[-1])))), len(shares))
 
 
@@ -212,7 +206,8 @@ def select_together(
     added, chosen = np.zeros(len(candidates)), []
     for step in range(n_steps):
         gains = np.maximum(unexplained, 0.0) / left
-        place = _first_of_largest(np.where(is_free, gains * effect, -1.0))
+        criterion = np.where(is_free, gains * effect, -1.0)
+        place = int(np.argmax(criterion >= (1 - _TIE) * criterion.max()))  # the first of the largest
         added[place] = gains[place]
         chosen.append(place)
         is_free[place] = False
@@ -265,7 +260,3 @@ class _Columns:
         products = products - self._features.shape[0] * self._means[place] * self._means
         products[place] += self._ridge
         return np.asarray(products)
-
-
-def _first_of_largest(values: FloatArray) -> int:
-    return int(np.argmax(values >= (1 - _TIE) * values.max()))

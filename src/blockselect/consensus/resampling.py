@@ -11,9 +11,9 @@ from joblib import Parallel, delayed
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.consensus import find_consensus
-from blockselect.consensus.likelihood import as_counts, link_unit
+from blockselect.consensus.likelihood import JointLikelihood, as_counts, link_unit
 from blockselect.consensus.ranking import rank_by_trees
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.refine import refine_blocks
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import in_units
 from blockselect.rows.sums import jobs_for
@@ -71,13 +71,14 @@ def inverse_ranks(
     def on_graph(place: int) -> FloatArray:
         adjacency, rng = adjacencies[place] if nodes.all() else adjacencies[place][nodes][:, nodes], rngs[place]
         resampled = replace(graph, adjacency=adjacency)
-        likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
+        likelihood = JointLikelihood(resampled, unit=unit, counts=counts)
         if searched and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
             model = search_again(models, likelihood, resampled, rng, refine=refine, max_iter=max_iter)
         else:
             model = BlockModel.of_checked(adjacency, among[place % len(among)].labels)
             if refine:
-                model = likelihood.improve(model, max_rounds=_ROUNDS, rng=rng).model
+                (refined,) = refine_blocks(likelihood, [model], rngs=[rng], max_rounds=_ROUNDS)
+                model = refined.model
         ranking = rank_by_trees(resampled, likelihood, likelihood.trees([model]), n_ranked, scaled=scaled)
         scores = np.zeros(len(ranking.order))
         scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)

@@ -28,7 +28,8 @@ from blockselect.blockmodels.candidates import FEATURE_READING, MIXED, find_cand
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.consensus import FIRST_ROUNDS, KEPT
-from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.refine import MAX_ROUNDS
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inspection.evidence import features_follow_blocks
 from blockselect.rows.sums import n_values

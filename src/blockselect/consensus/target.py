@@ -39,12 +39,14 @@ from blockselect.rows.sums import in_memory, map_rows, n_values, squared_lengths
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _STEPS = 4  # of the random walk
-_AT_ONCE = 4096  # columns per slice of a product
-_CELLS = 2**25  # numbers per slice of a product whose features come in row chunks, so that they are rarely read
+_COLUMNS = 4096  # per slice of a product of features in memory
+_CELLS = 2**25  # numbers per slice of a product of features in row chunks, more, so that chunks are rarely read
 _TIE = 1e-9  # relative difference below which two numbers are equal
-_FEW_FEATURES = 2000  # a factorisation of their Gram matrix takes less than a second
-_LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features
-_MAX_ITER, _CONVERGED = 100, 1e-5  # largest number of these iterations, and the relative rise of R² that ends them
+# The regression on all features: by a factorisation of their Gram matrix up to so many features, which takes less than
+# a second; otherwise by conjugate gradients, if an iteration takes at most so many multiplications.
+_MAX_FACTORISED = 2000
+_MAX_MULTIPLICATIONS = 10**9
+_MAX_ITER, _CONVERGED = 100, 1e-5  # largest number of iterations, and the relative rise of R² that ends them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +102,9 @@ class BlockRegression:
         """R² of each feature by itself: (m,)"""
         return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
 
-    def of_all(self) -> float | None:
+    def of_all(
+        self, *, max_factorised: int = _MAX_FACTORISED, max_multiplications: int = _MAX_MULTIPLICATIONS
+    ) -> float | None:
         """R² of all features together, by conjugate gradients if there are many; None if that would take minutes.
 
         Each iteration would read all row chunks, so the result is None for these too.
@@ -108,9 +112,9 @@ class BlockRegression:
         U, B = self.features, self.products
         if not in_memory(U):
             return None
-        if len(B) <= _FEW_FEATURES:
+        if len(B) <= max_factorised:
             return float(self.added(np.flatnonzero(self.squares), np.arange(0))[0].sum())
-        if n_values(U) * B.shape[1] > _LARGEST_PRODUCT:
+        if n_values(U) * B.shape[1] > max_multiplications:
             return None
         solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) Ω = UᵀT
         direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
@@ -142,7 +146,7 @@ class BlockRegression:
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
         would_add = np.empty(len(others))
-        at_once = _AT_ONCE if in_memory(self.features) else _CELLS // max(len(chosen), 1)
+        at_once = _COLUMNS if in_memory(self.features) else _CELLS // max(len(chosen), 1)
         for start in range(0, len(others), at_once):
             part = others[start : start + at_once]
             spanned = solve_triangular(factor, self.gram(chosen, part), lower=True)
@@ -150,6 +154,11 @@ class BlockRegression:
             rest = self.products[part] - spanned.T @ along
             would_add[start : start + at_once] = np.square(rest).sum(axis=1) / left
         return np.square(along).sum(axis=1) / self.total, would_add / self.total
+
+    def cumulative(self, columns: IntArray) -> FloatArray:
+        """R² of the first 1, 2, … of these columns: (d,)"""
+        added, _ = self.added(columns, columns[:0])
+        return np.cumsum(added)
 
     def by_level(self, chosen: IntArray) -> FloatArray:
         """R² of the chosen columns at each level of the first block model, the finest first."""

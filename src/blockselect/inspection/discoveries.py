@@ -117,7 +117,11 @@ def discover_features(
     with memory_for("test the features"), follow("discover_features", verbose) as progress:
         graph = check_attributed_graph(X, adjacency)
         warn_if_made_from_features(graph)
-        graph = _linked(graph)
+        if not graph.is_linked.any():
+            raise ValueError(
+                "no link joins two different nodes, so no feature can match them; pass a graph with links."
+            )
+        graph = graph.only(graph.is_linked)
         if are_sparse_counts(graph.features):
             graph = replace(graph, features=presence(graph.features))
         rng = generator_from(random_state)
@@ -145,13 +149,6 @@ def discover_features(
         )
 
 
-def _linked(graph: AttributedGraph) -> AttributedGraph:
-    """The subgraph of the nodes with a link to another node."""
-    if not graph.is_linked.any():
-        raise ValueError("no link joins two different nodes, so no feature can match them; pass a graph with links.")
-    return graph.only(graph.is_linked)
-
-
 def match_blocks(
     graph: AttributedGraph,
     candidates: Sequence[BlockModel],
@@ -175,7 +172,7 @@ def match_blocks(
         return Discoveries(np.ones(n_features), np.ones(n_features), np.zeros(n_features, dtype=bool))
     features = graph.features[tested]
     models = [model.among(tested).reflected() for model in candidates if model.family != FEATURE_READING]
-    by_degree = _groups_by_degree(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
+    by_degree = groups_by_degree(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
     alike = in_units(features)
     reference = reference_features(alike, [model.labels for model in models]) & reference_features(alike, [by_degree])
     if np.count_nonzero(reference) < MIN_REFERENCE:
@@ -183,12 +180,12 @@ def match_blocks(
     pulls = match_pulls(
         features, models, n_rounds=n_rounds, rng=rng, reference=reference, groups=by_degree, progress=progress
     )
-    p_values = null_p_values(pulls.real, pulls.null)
+    p_values = null_p_values(pulls[0], pulls[1:])
     q_values = false_discovery_control(p_values)
     return Discoveries(p_values, q_values, q_values <= level)
 
 
-def _groups_by_degree(degrees: Any) -> IntArray:
+def groups_by_degree(degrees: Any) -> IntArray:
     """Group the nodes by low, middle and high degree, using k-means on the square roots of the degrees: (n,)."""
     roots = np.sqrt(np.asarray(degrees, dtype=np.float64).ravel())
     values, groups = np.unique(np.round(roots / roots.max(), _DECIMALS), return_inverse=True)

@@ -47,7 +47,9 @@ LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the 
 _STRONGEST = 64  # features whose gains are compared if none is selected yet
 _ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
 _AT_ONCE = 8  # permutations that threads may try at the same time
-_PRODUCTS = (2e6, 2e7)  # largest number per permutation, at first and without evidence; else links are sampled
+# Multiplications per permutation: links or nodes are sampled if there would be more. The second number holds for tests
+# that are run once, the first one for others.
+_PRODUCTS = (2e6, 2e7)
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-12  # a variance below this share of the squared mean is a rounding error
 
@@ -71,6 +73,8 @@ def network_evidence(
     selected: IntArray,
     blocks: IntArray | None = None,
     n_jobs: int | None = None,
+    *,
+    products: tuple[float, float] = _PRODUCTS,
 ) -> NetworkEvidence:
     """Test whether the selected columns are associated with the graph, accounting for the selection.
 
@@ -86,25 +90,28 @@ def network_evidence(
         The block of each node, found without the features.
     n_jobs : int or None, default=None
         Number of threads. The result is the same for any number.
+    products : two floats
+        Multiplications per permutation: few for the links of the first test, many for its nodes, or for the links of
+        the second test; always few for row chunks. If there would be more, links or nodes are sampled.
 
     Returns
     -------
     NetworkEvidence
     """
-    links = _links_to_use(features, adjacency, _PRODUCTS[0], np.random.default_rng(0))
-    along_links = _AlongLinks(features, links)
-    p_value = _p_value(along_links if blocks is None else _ByBlocks(features, blocks), selected, n_jobs)
+    few, many = products if in_memory(features) else (products[0], products[0])
+    along_links = AlongLinks(features, links_to_use(features, adjacency, few))
+    p_value = _p_value(along_links if blocks is None else ByBlocks(features, blocks, many), selected, n_jobs)
     if p_value > LEVEL:
         more = along_links
-        if blocks is None and in_memory(features):
-            more = _AlongLinks(features, _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0)))
+        if blocks is None and many > few:
+            more = AlongLinks(features, links_to_use(features, adjacency, many))
         p_value = min(p_value, _p_value(more.of_ranks(), selected, n_jobs))
     return NetworkEvidence(p_value, float(along_links.correlations()[selected].mean()))
 
 
 def features_follow_blocks(features: Features, blocks: IntArray, n_jobs: int | None = None) -> bool:
     """Whether the features that fit these blocks best fit them better than after any permutation of the rows."""
-    test = _ByBlocks(features, blocks, _PRODUCTS[0])
+    test = ByBlocks(features, blocks, _PRODUCTS[0])
     strongest = np.argsort(-test.values(np.arange(test.n_rows)))[:_STRONGEST]
     return _p_value(test, strongest, n_jobs) <= LEVEL
 
@@ -114,8 +121,8 @@ def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
 
     On large networks a random sample of the links is used.
     """
-    links = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
-    return _AlongLinks(features, links).correlations() if len(links.weights) else np.zeros(features.shape[1])
+    links = links_to_use(features, adjacency, _PRODUCTS[1])
+    return AlongLinks(features, links).correlations() if len(links.weights) else np.zeros(features.shape[1])
 
 
 def _sums_of_products(X: Features, links: _Links) -> FloatArray:
@@ -126,7 +133,7 @@ def _sums_of_products(X: Features, links: _Links) -> FloatArray:
     return np.asarray(np.einsum("l,lj,lj->j", weights, X[first], X[second]))
 
 
-def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray, n_jobs: int | None) -> float:
+def _p_value(test: AlongLinks | ByBlocks, selected: IntArray, n_jobs: int | None) -> float:
     """P-value of the selection. It is sequential: no more permutations are drawn once it is known to be large [1]_."""
     rng = np.random.default_rng(0)
     observed = float(test.values(np.arange(test.n_rows))[selected].sum())
@@ -142,20 +149,18 @@ def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray, n_jobs: int | No
     return (1 + n_as_large) / (1 + N_PERMUTATIONS)
 
 
-def _largest_sum(test: _AlongLinks | _ByBlocks, rows: IntArray, n_selected: int) -> float:
+def _largest_sum(test: AlongLinks | ByBlocks, rows: IntArray, n_selected: int) -> float:
     """The largest statistic of any selection of this many features, if node i has the features of row rows[i]."""
     return float(np.partition(test.values(rows), -n_selected)[-n_selected:].sum())
 
 
-class _ByBlocks:
+class ByBlocks:
     """Log-likelihood gains of features by blocks."""
 
-    def __init__(self, features: Features, blocks: IntArray, most: float = _PRODUCTS[1]) -> None:
+    def __init__(self, features: Features, blocks: IntArray, products: float) -> None:
         size, rows = n_values(features), np.arange(features.shape[0])
-        if not in_memory(features):
-            most = _PRODUCTS[0]  # the rows must fit into memory
-        if size > most:  # a random sample of the nodes
-            n_rows = int(most / size * len(rows))
+        if size > products:  # a random sample of the nodes
+            n_rows = int(products / size * len(rows))
             rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
         features, blocks = some_rows(features, rows), blocks[rows]
         self.n_rows = features.shape[0]
@@ -189,7 +194,7 @@ class _Links(NamedTuple):
         return np.bincount(ends, np.tile(self.weights, 2), minlength=n_rows).astype(np.float64, copy=False)
 
 
-class _AlongLinks:
+class AlongLinks:
     """Autocorrelations of features along links, and how unusual they are."""
 
     def __init__(self, features: Features, links: _Links) -> None:
@@ -204,9 +209,9 @@ class _AlongLinks:
         self._bound = np.divide(squares, self._variances, out=np.zeros(len(squares)), where=self._variances > 0)
         self._variance = float(np.square(links.weights).sum())
 
-    def of_ranks(self) -> _AlongLinks:
+    def of_ranks(self) -> AlongLinks:
         """The same for the ranks of the values."""
-        return _AlongLinks(_ranks(self._features), self._links)
+        return AlongLinks(_ranks(self._features), self._links)
 
     def values(self, rows: IntArray) -> FloatArray:
         """Exponents of Bernstein's inequality if node i has the features of row rows[i]: (m,), 0 for constant ones."""
@@ -265,13 +270,13 @@ def _ranks(features: Features) -> Features:
     return sparse.csr_array(ranks)
 
 
-def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: np.random.Generator) -> _Links:
+def links_to_use(features: Features, adjacency: Sparse, products: float) -> _Links:
     """All links between two different nodes, or a sample that can be tested, drawn in proportion to their weights."""
     pairs = sparse.triu(adjacency, k=1, format="csr").tocoo()
     first, second, weights = pairs.row, pairs.col, pairs.data.astype(np.float64)
     weights /= weights.max(initial=0.0) or 1.0
     n_links = int(products / max(n_values(features) / features.shape[0], 1.0))
     if n_links < len(weights):
-        drawn = np.sort(rng.choice(len(weights), n_links, p=weights / weights.sum()))
+        drawn = np.sort(np.random.default_rng(0).choice(len(weights), n_links, p=weights / weights.sum()))
         first, second, weights = first[drawn], second[drawn], np.ones(n_links)
     return _Links(first, second, weights)

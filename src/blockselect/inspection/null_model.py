@@ -60,14 +60,6 @@ _DIFFERS = 0.1  # up to this q-value, the shares of a feature differ from those 
 _STEPS = 20  # concentration steps; five are usually enough
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MatchPulls:
-    """How strongly the blocks pull up the score of each feature: centred, for the real matching and for random ones."""
-
-    real: FloatArray  # (m,)
-    null: FloatArray  # (B, m) one row per round; a round permutes all features in the same way
-
-
 def match_pulls(
     features: Features,
     models: Sequence[BlockModel],
@@ -77,7 +69,7 @@ def match_pulls(
     reference: NDArray[np.bool_],
     groups: IntArray | None = None,
     progress: StepProgress = no_step_progress,
-) -> MatchPulls:
+) -> FloatArray:
     """Compute the pull of each feature towards the graph for the real and for random matchings, averaged over models.
 
     The block models must be found, and chosen, from the graph alone: blocks that were found with the features fit them
@@ -99,6 +91,12 @@ def match_pulls(
         Labels of groups of nodes that depend on the graph alone, such as groups by degree.
     progress : callable
         Called as ``progress(done, total)`` after each model.
+
+    Returns
+    -------
+    array of shape (B + 1, m)
+        Centred pulls: of the real matching in the first row, and of one random matching in each other row, which
+        permutes all features in the same way.
     """
     features = in_units(features)
     m = features.shape[1]
@@ -116,7 +114,7 @@ def match_pulls(
     if groups is not None:
         between = np.stack([_between(given, groups[order]) for order in orders])
         total = np.maximum(_in_spreads(total), _OF_GROUPS * _in_spreads(between))
-    return MatchPulls(total[0], total[1:])
+    return total
 
 
 def _moments(features: Features) -> tuple[float, float]:
@@ -229,11 +227,15 @@ def given_totals(features: Features, reference: NDArray[np.bool_]) -> GivenTotal
     basis = _orthonormal(explaining)
     spread = _spread_of_nodes(features, basis, basis.T @ features)
     basis = _orthonormal(explaining / spread[:, None])
-    scaled = _rows_divided(features, spread)
+    if sparse.issparse(features):
+        scaled = sparse.csr_array(sparse.diags_array(1 / spread) @ features)
+    else:
+        scaled = features / spread[:, None]
     rates = np.asarray(basis.T @ scaled)
     squares = np.asarray((scaled * scaled).sum(axis=0)).ravel()
     left = squares - (rates**2).sum(axis=0)
-    return GivenTotals(scaled, basis, rates, left > _UNEXPLAINED * n_nodes * squares, _strata(totals))
+    strata = np.array_split(np.argsort(totals, kind="stable"), max(1, n_nodes // _IN_STRATUM))
+    return GivenTotals(scaled, basis, rates, left > _UNEXPLAINED * n_nodes * squares, strata)
 
 
 def _orthonormal(columns: FloatArray) -> FloatArray:
@@ -241,13 +243,6 @@ def _orthonormal(columns: FloatArray) -> FloatArray:
     lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(np.float64).tiny)
     vectors, values, _ = np.linalg.svd(columns / lengths, full_matrices=False)
     return np.asarray(vectors[:, values > _DEPENDENT * values[0]])
-
-
-def _rows_divided(features: Features, by: FloatArray) -> Features:
-    if sparse.issparse(features):
-        return sparse.csr_array(sparse.diags_array(1 / by) @ features)
-    divided: FloatArray = features / by[:, None]
-    return divided
 
 
 def _spread_of_nodes(features: Features, basis: FloatArray, rates: FloatArray) -> FloatArray:
@@ -258,10 +253,6 @@ def _spread_of_nodes(features: Features, basis: FloatArray, rates: FloatArray) -
     squares = np.maximum(squares, 0.0)
     least = max(_SMALLEST_SPREAD**2 * float(squares.mean()), rounding, np.finfo(np.float64).tiny)
     return np.asarray(np.sqrt(np.maximum(squares, least)))
-
-
-def _strata(totals: FloatArray) -> list[IntArray]:
-    return np.array_split(np.argsort(totals, kind="stable"), max(1, len(totals) // _IN_STRATUM))
 
 
 def reference_features(features: Features, partitions: Sequence[IntArray]) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ threshold is shrunk towards the many features below it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -127,15 +126,6 @@ def _check_same(graph: AttributedGraph, fitted_to: Result) -> None:
     raise ValueError(f"X has {difference}; pass the data that was passed to `fit`.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Margins:
-    """Statistics of m features over the resamples in which they score above zero."""
-
-    counts: FloatArray  # (m,) number of these resamples
-    means: FloatArray  # (m,)
-    squares: FloatArray  # (m,) sum of squared deviations from the mean
-
-
 def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
     """Estimate the probability that each feature is selected on one more resampled graph (0.9: in 9 of 10 fits).
 
@@ -210,19 +200,20 @@ def _by_counts(scores: FloatArray, n_selected: int) -> FloatArray:
 
 def _by_margins(scores: FloatArray, n_selected: int) -> FloatArray:
     """Estimate from the margins; all log odds are shifted equally, so that the sum is the number selected."""
-    margins = _margins(scores, n_selected)
-    chance = _chance_of_event(margins.counts, len(scores)) * _chance_above_threshold(margins)
+    counts, means, squares = _margins(scores, n_selected)
+    chance = _chance_of_event(counts, len(scores)) * _chance_above_threshold(counts, means, squares)
     return _add_up_to(chance, float(_selected(scores, n_selected).sum(axis=1).mean()))
 
 
-def _margins(scores: FloatArray, n_selected: int) -> _Margins:
+def _margins(scores: FloatArray, n_selected: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The number, mean and sum of squared deviations of the margins of each feature where it scores above zero: (m,)"""
     positive = scores > 0
     logs = np.log(scores, where=positive, out=np.full(scores.shape, -np.inf))
     margins = np.clip(logs - _log_threshold(logs, n_selected)[:, None], -_BOUND, _BOUND, where=positive, out=0 * scores)
     counts = positive.sum(axis=0).astype(np.float64)
     means = margins.sum(axis=0) / np.maximum(counts, 1)
     squares = np.square(margins - means).sum(axis=0, where=positive)
-    return _Margins(counts, means, squares)
+    return counts, means, squares
 
 
 def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
@@ -244,15 +235,15 @@ def _chance_of_event(counts: FloatArray | IntArray, n_resamples: int) -> FloatAr
     return np.asarray(_posterior(likelihood, np.full(_N_LOCATIONS, 1 / _N_LOCATIONS)) @ chances)
 
 
-def _chance_above_threshold(margins: _Margins) -> FloatArray:
-    """Probability that a new margin is above zero."""
-    variances, freedom = _shrunken_variances(margins)
+def _chance_above_threshold(counts: FloatArray, means: FloatArray, squares: FloatArray) -> FloatArray:
+    """Probability that a new margin is above zero; the arguments are those of `_margins`."""
+    variances, freedom = _shrunken_variances(counts, squares)
     locations, widths = _grid(float(np.sqrt(np.median(variances))))
     rounding = np.square(widths) / 12  # variance within a cell of the grid
     # The likelihood of a feature that never scored above zero is almost flat: it may lie anywhere.
-    errors = np.sqrt((variances / np.maximum(margins.counts, 1e-6))[:, None] + rounding)
+    errors = np.sqrt((variances / np.maximum(counts, 1e-6))[:, None] + rounding)
     power = (freedom[:, None] + 1) / 2
-    likelihood = -power * np.log1p(np.square((margins.means[:, None] - locations) / errors) / freedom[:, None])
+    likelihood = -power * np.log1p(np.square((means[:, None] - locations) / errors) / freedom[:, None])
     likelihood -= np.log(errors)
     likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
     posterior = _posterior(likelihood, widths / widths.sum())
@@ -275,19 +266,19 @@ def _grid(spread: float) -> tuple[FloatArray, FloatArray]:
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
 
-def _shrunken_variances(margins: _Margins) -> tuple[FloatArray, FloatArray]:
+def _shrunken_variances(counts: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Variances and degrees of freedom under a scaled inverse χ² prior, fitted to the moments of the log variances."""
-    freedom = np.maximum(margins.counts - 1, 0)
-    usable = (freedom >= 2) & (margins.squares > 0)
+    freedom = np.maximum(counts - 1, 0)
+    usable = (freedom >= 2) & (squares > 0)
     if np.count_nonzero(usable) < 3:
         prior_freedom = _SURE_ENOUGH
-        prior = margins.squares.sum() / max(freedom.sum(), 1)
+        prior = squares.sum() / max(freedom.sum(), 1)
     else:
         half = freedom[usable] / 2
-        logs = np.log(margins.squares[usable] / 2) - special.digamma(half)
+        logs = np.log(squares[usable] / 2) - special.digamma(half)
         prior_freedom = 2 * _inverse_trigamma(logs.var(ddof=1) - special.polygamma(1, half).mean())
         prior = np.exp(logs.mean() + special.digamma(prior_freedom / 2)) * 2 / prior_freedom
-    variances = (prior_freedom * prior + margins.squares) / (prior_freedom + freedom)
+    variances = (prior_freedom * prior + squares) / (prior_freedom + freedom)
     return np.maximum(variances, _SMALLEST_SPREAD**2), prior_freedom + freedom
 
 

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.likelihood import gains_by_links, link_unit
+from blockselect.consensus.likelihood import link_unit
+from blockselect.consensus.link_gains import gains_by_links
 from blockselect.graphs import link_products as along_links
 from blockselect.rows.statistics import in_units
 from references import joint as reference
