@@ -105,12 +105,12 @@ def test_moves_in_the_same_order_give_the_result_in_memory(kind):
 @pytest.mark.parametrize("batch", [2, 64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
-    monkeypatch.setattr(ranking, "_BATCH", batch)
+    monkeypatch.setattr(ranking, "_COLUMNS_PER_PASS", batch)
     X = KINDS[kind]
     blocks = [PLANTED.blocks, (PLANTED.blocks + (RNG.random(240) < 0.1)) % 4]
     rankings = []
     for one in (X, in_chunks(X)):
-        monkeypatch.setattr(target, "_CELLS", 200)  # several slices of the Gram matrix
+        monkeypatch.setattr(target, "_CELLS_PER_SLICE", 200)  # several slices of the Gram matrix
         graph = check_attributed_graph(one, links(X))
         models = [BlockModel.of_checked(graph.adjacency, labels) for labels in blocks]
         likelihood = JointLikelihood(graph)

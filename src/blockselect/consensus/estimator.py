@@ -25,7 +25,7 @@ from blockselect.consensus.consensus import Consensus, expected_agreement, find_
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.prediction import regress_blocks
-from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
+from blockselect.consensus.ranking import MAX_REGRESSED, Ranking, rank_by_trees
 from blockselect.consensus.resampling import inverse_ranks
 from blockselect.consensus.search import Effort, SearchResult, search_blocks, whether_to_refine
 from blockselect.graphs.links import cap_weights
@@ -496,7 +496,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
         """How much of the blocks the selected features explain; returns the curve over the number of features."""
         in_order = self._selected_in_order()
-        counted, regression = in_order[:MAX_COUNTED], ranking.regression
+        counted, regression = in_order[:MAX_REGRESSED], ranking.regression
         self.explained_ = np.pad(regression.cumulative(counted), (0, len(in_order) - len(counted)), mode="edge")
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.beyond_chance_ = ranking.is_clear

@@ -9,7 +9,7 @@ import numpy as np
 
 from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.consensus.likelihood import JointLikelihood
-from blockselect.consensus.ranking import MAX_COUNTED
+from blockselect.consensus.ranking import MAX_REGRESSED
 from blockselect.consensus.target import BlockRegression
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
@@ -71,7 +71,7 @@ def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) ->
 
 def sizes_to_try(n_selected: int, n_usable: int, n_nodes: int) -> list[int]:
     """Powers of two up to a multiple of the number of selected features, and that number itself."""
-    last = min(_BEYOND * max(n_selected, 1), n_usable, MAX_COUNTED, max(1, isqrt(_WORK // n_nodes)))
+    last = min(_BEYOND * max(n_selected, 1), n_usable, MAX_REGRESSED, max(1, isqrt(_WORK // n_nodes)))
     powers = {2**power for power in range(last.bit_length()) if 2**power <= last}
     return sorted(powers | {last} - {0} | ({n_selected} if 0 < n_selected <= last else set()))
 

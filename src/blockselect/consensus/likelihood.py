@@ -124,7 +124,7 @@ def as_counts(features: Features) -> Counts:
     """
     scaled = map_rows(in_units(features), _as_csr)
     totals: FloatArray = by_row(scaled, _row_totals)
-    squares, by_total, n_equal = sum_over_rows(scaled, _moments, totals)
+    squares, by_total, n_equal = sum_over_rows(scaled, _sums_by_column, totals)
     held = n_holders(features)
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
     if in_memory(features):
@@ -143,7 +143,7 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
     return totals
 
 
-def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
+def _sums_by_column(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
     """Of each feature Σ x², Σ x t, and how many values are equal to their mean, which is 1: (3, m)."""
     is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < _EQUAL)
     return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])

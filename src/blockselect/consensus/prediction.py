@@ -9,11 +9,10 @@ node may have none. And it scales rows to unit length in only the selected featu
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from blockselect.rows.matrices import as_dense
-from blockselect.rows.sums import sum_over_rows
+from blockselect.rows.sums import block_sums, sum_over_rows
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 
@@ -50,6 +49,5 @@ def _products(
     if not block.shape[0]:
         return np.zeros((len(places), len(places) + n_blocks + 1))
     V = normalize(block[:, selected])[:, places]
-    n = V.shape[0]
-    blocks = sparse.csr_array((np.ones(n), labels[rows], np.arange(n + 1)), shape=(n, n_blocks))
-    return np.hstack([as_dense(V.T @ V), as_dense((blocks.T @ V).T), np.asarray(V.sum(axis=0)).reshape(-1, 1)])
+    by_block = block_sums(V, rows, labels[None], n_blocks, np.float64)[0].T
+    return np.hstack([as_dense(V.T @ V), by_block, np.asarray(V.sum(axis=0)).reshape(-1, 1)])

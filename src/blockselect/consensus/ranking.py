@@ -36,10 +36,10 @@ from blockselect.rows.sums import in_memory, jobs_for, n_holders
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, best_first
 from blockselect.utils.threads import in_threads
 
-MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
+MAX_GREEDY_STEPS = 500  # later features are ranked by what each would add next
 ENOUGH = 0.8  # share of what all features explain that the default number of features explains
-MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
-_BATCH = 64  # columns of the Gram matrix that are computed in one pass over all row chunks
+MAX_REGRESSED = 1000  # selected features whose shares are computed; those after them are left out
+_COLUMNS_PER_PASS = 64  # of the Gram matrix, computed in one pass over all row chunks
 _CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature is clearly associated with the graph
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
@@ -131,8 +131,8 @@ def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: fl
     `of_all` is the share of all features together. If that is not known, because they are too expensive to regress on,
     the share of the first 500 takes its place.
     """
-    ranking = rank_features(regression, gains, min(MAX_STEPS, len(gains.total)))
-    useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_STEPS]
+    ranking = rank_features(regression, gains, min(MAX_GREEDY_STEPS, len(gains.total)))
+    useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_GREEDY_STEPS]
     shares = regression.cumulative(useful) if len(useful) else np.zeros(1)
     return min(1 + int(np.searchsorted(shares, ENOUGH * (of_all or float(shares[-1])))), len(shares))
 
@@ -150,7 +150,7 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
     values = (next_to_greedy if share.any() else gains.total, gains.total, gains.total)
     ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
     order = np.concatenate([chosen, *ranked])
-    counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_COUNTED)])
+    counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_REGRESSED)])
     added = np.zeros(len(effect))
     added[counted], added[others] = regression.added(counted, others)
     scores = _falling_scores(added * effect, order, is_clear, is_useful, gains.total)
@@ -189,14 +189,14 @@ def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
 def select_together(
     regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
+    """Orthogonal least squares among the candidate columns, at most `MAX_GREEDY_STEPS` of them.
 
     Returns the chosen columns in their order, and the share that each candidate added when it was chosen, or would add
     next. Each step takes the column with the largest rise of R² times its `effect`. Of columns that are equally
     good up to rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
-    n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
+    n_steps = min(n_steps, MAX_GREEDY_STEPS, len(candidates)) if regression.products.any() else 0
     columns = (_Columns if in_memory(regression.features) else _ColumnsOfChunks)(regression, candidates)
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned
@@ -233,8 +233,8 @@ class _ColumnsOfChunks:
     def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
         """The column of a candidate. `criterion` says how good each of the others is."""
         if place not in self._known:
-            others = best_first(criterion)
-            wanted = np.array([place, *(int(at) for at in others if at not in self._known and at != place)][:_BATCH])
+            others = [int(at) for at in best_first(criterion) if at not in self._known and at != place]
+            wanted = np.array([place, *others][:_COLUMNS_PER_PASS])
             columns = self._regression.gram(self._candidates, self._candidates[wanted])
             self._known.update(zip(wanted.tolist(), columns.T, strict=True))
         column = self._known.pop(place)

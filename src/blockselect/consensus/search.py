@@ -37,12 +37,10 @@ from blockselect.utils.arrays import best_first
 from blockselect.utils.parameters import check_n_blocks
 from blockselect.utils.progress import Progress
 
-BUDGET = 2e11  # multiplications: a few minutes on two cores
-CHEAP = 2e8  # multiplications: less than a second
-FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
-LEAST_CANDIDATES = len(MIXED)
-LEAST_ROUNDS = 5
-LEAST_RESAMPLES = 5
+BUDGET = 2e11  # multiplications beyond which a search is cut: a few minutes on two cores
+CHEAP = 2e8  # multiplications of a search by default: less than a second
+_FEW_CANDIDATES, _MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
+_LEAST = 5  # rounds of refinement, and resampled graphs, of a search that is cut
 _MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links show fewer
 _AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree
 
@@ -63,16 +61,16 @@ class Effort:
     @property
     def n_candidates(self) -> int:
         """Number of candidate block models."""
-        return self._cut(self.asked_candidates, LEAST_CANDIDATES)
+        return self._cut(self.asked_candidates, len(MIXED))
 
     @property
     def max_rounds(self) -> int:
         """Most rounds of refinement of a consensus model."""
-        return self._cut(self.asked_rounds, LEAST_ROUNDS)
+        return self._cut(self.asked_rounds, _LEAST)
 
     def n_resamples(self, asked: int) -> int:
         """Number of resampled graphs if this many are requested."""
-        return self._cut(asked, LEAST_RESAMPLES)
+        return self._cut(asked, _LEAST)
 
     @property
     def was_cut(self) -> bool:
@@ -90,9 +88,9 @@ def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Li
 
 def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
     """9 to 48 candidates, depending on the estimated cost; each family has the same number of turns."""
-    affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
-    turns = floor(min(affordable, MANY_CANDIDATES) / len(MIXED))
-    return max(FEW_CANDIDATES, turns * len(MIXED))
+    affordable = CHEAP / _work(graph, n_blocks, _FEW_CANDIDATES) * _FEW_CANDIDATES
+    turns = floor(min(affordable, _MANY_CANDIDATES) / len(MIXED))
+    return max(_FEW_CANDIDATES, turns * len(MIXED))
 
 
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:

@@ -39,8 +39,8 @@ from blockselect.rows.sums import in_memory, map_rows, n_values, squared_lengths
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _STEPS = 4  # of the random walk
-_COLUMNS = 4096  # per slice of a product of features in memory
-_CELLS = 2**25  # numbers per slice of a product of features in row chunks, more, so that chunks are rarely read
+_COLUMNS_PER_SLICE = 4096  # of the Gram matrix, if features are in memory
+_CELLS_PER_SLICE = 2**25  # of the Gram matrix, if features come in row chunks: more, so that chunks are rarely read
 _TIE = 1e-9  # relative difference below which two numbers are equal
 # The regression on all features: by a factorisation of their Gram matrix up to so many features, which takes less than
 # a second; otherwise by conjugate gradients, if an iteration takes at most so many multiplications.
@@ -146,7 +146,7 @@ class BlockRegression:
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
         would_add = np.empty(len(others))
-        at_once = _COLUMNS if in_memory(self.features) else _CELLS // max(len(chosen), 1)
+        at_once = _COLUMNS_PER_SLICE if in_memory(self.features) else _CELLS_PER_SLICE // max(len(chosen), 1)
         for start in range(0, len(others), at_once):
             part = others[start : start + at_once]
             spanned = solve_triangular(factor, self.gram(chosen, part), lower=True)

@@ -24,7 +24,7 @@ _SUSPECT = 0.5  # share of the links, beyond chance, that join most similar node
 _COSINE = "cosine"
 _COMPONENTS = (2, 5, 10, 20, 50)  # numbers of principal components that are often used to build graphs
 _HUB = 0.25  # a hub is linked to at least this share of the nodes; too many count as its most similar ones
-_CELLS = 2**24  # similarities in memory at once
+_CELLS_AT_ONCE = 2**24  # similarities in memory at once
 
 
 def warn_if_made_from_features(graph: AttributedGraph) -> bool:
@@ -124,7 +124,7 @@ def _is_near(rows: Features, nodes: IntArray, others: IntArray, n_near: IntArray
     """Which of `others` are among the `n_near` nodes most similar to their partner in `nodes`."""
     squares = np.zeros(rows.shape[0]) if measure == _COSINE else np.asarray((rows * rows).sum(axis=1)).ravel() / 2
     near = np.zeros(len(nodes), dtype=bool)
-    step = max(1, _CELLS // rows.shape[0])
+    step = max(1, _CELLS_AT_ONCE // rows.shape[0])
     for start in range(0, len(nodes), step):
         here = slice(start, start + step)
         similar: FloatArray = as_dense(rows[nodes[here]] @ rows.T) - squares  # up to a constant per node

@@ -239,14 +239,14 @@ def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
     varies = np.ptp(together, axis=0) > _ROUNDING * largest
     p_values = np.ones(len(scores))
     scaled = together[:, varies] / largest[varies]
-    real_z, null_z = _standardised(scaled[0], scaled[1:])
+    real_z, null_z = _z_values(scaled[0], scaled[1:])
     null_z = np.sort(null_z, axis=None)
     at_least = len(null_z) - np.searchsorted(null_z, real_z, side="left")
     p_values[varies] = (1 + at_least) / (1 + len(null_z))
     return p_values
 
 
-def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _z_values(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
     """z-values of the real scores (m,) and, each relative to the other rounds, of the null scores (B, m)."""
     n = len(null)
     mean = null.mean(axis=0)

@@ -45,8 +45,8 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
 _STRONGEST = 64  # features whose gains are compared if none is selected yet
-_ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
-_AT_ONCE = 8  # permutations that threads may try at the same time
+_ENOUGH_AS_LARGE = 5  # permutations with a statistic as large as that of the data, after which no more are drawn
+_IN_THREADS = 8  # permutations that threads may try at the same time
 # Multiplications per permutation: links or nodes are sampled if there would be more. The second number holds for tests
 # that are run once, the first one for others.
 _PRODUCTS = (2e6, 2e7)
@@ -139,12 +139,12 @@ def _p_value(test: AlongLinks | ByBlocks, selected: IntArray, n_jobs: int | None
     observed = float(test.values(np.arange(test.n_rows))[selected].sum())
     n_as_large = 0
     with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        for drawn in range(0, N_PERMUTATIONS, _AT_ONCE):
-            permutations = [rng.permutation(test.n_rows) for _ in range(min(_AT_ONCE, N_PERMUTATIONS - drawn))]
+        for drawn in range(0, N_PERMUTATIONS, _IN_THREADS):
+            permutations = [rng.permutation(test.n_rows) for _ in range(min(_IN_THREADS, N_PERMUTATIONS - drawn))]
             statistics = parallel(delayed(_largest_sum)(test, rows, len(selected)) for rows in permutations)
             for n_drawn, statistic in enumerate(statistics, start=drawn + 1):
                 n_as_large += not statistic < observed  # so that NaN is no evidence
-                if n_as_large == _ENOUGH:
+                if n_as_large == _ENOUGH_AS_LARGE:
                     return n_as_large / n_drawn
     return (1 + n_as_large) / (1 + N_PERMUTATIONS)
 
@@ -165,7 +165,7 @@ class ByBlocks:
         features, blocks = some_rows(features, rows), blocks[rows]
         self.n_rows = features.shape[0]
         self._features, self._blocks = features, blocks
-        means, variances = _moments(features)
+        means, variances = _means_and_variances(features)
         self._units = np.divide(means, variances, out=np.zeros(len(means)), where=variances > 0)
 
     def values(self, rows: IntArray) -> FloatArray:
@@ -203,7 +203,7 @@ class AlongLinks:
         self._links = _Links(first, second, links.weights)  # among only the rows of their ends
         self._features = some_rows(features, nodes)
         self.n_rows = len(nodes)
-        self._means, self._variances = _moments(self._features)
+        self._means, self._variances = _means_and_variances(self._features)
         smallest, largest = extremes_by_column(self._features)
         squares = np.maximum(largest - self._means, self._means - smallest) ** 2
         self._bound = np.divide(squares, self._variances, out=np.zeros(len(squares)), where=self._variances > 0)
@@ -243,7 +243,7 @@ class AlongLinks:
         return correlations
 
 
-def _moments(features: Features) -> tuple[FloatArray, FloatArray]:
+def _means_and_variances(features: Features) -> tuple[FloatArray, FloatArray]:
     """Means and variances of the columns: (m,) each. A variance that is only rounding is 0."""
     if sparse.issparse(features):
         share = 1 / features.shape[0]

@@ -57,7 +57,7 @@ _SMALLEST_SPREAD = 0.1  # lower bound of the spread of a node, relative to the r
 _DEPENDENT = 1e-10  # relative singular value below which columns are linearly dependent
 _UNEXPLAINED = 1e-12  # share of a feature's squares below which the residual is rounding error
 _DIFFERS = 0.1  # up to this q-value, the shares of a feature differ from those of most features
-_STEPS = 20  # concentration steps; five are usually enough
+_MAX_STEPS = 20  # concentration steps; five are usually enough
 
 
 def match_pulls(
@@ -102,7 +102,7 @@ def match_pulls(
     m = features.shape[1]
     given = given_totals(features, reference)
     orders = [np.arange(features.shape[0]), *(given.permutation(rng) for _ in range(n_rounds))]
-    moments = _moments(features)
+    moments = _mean_moments(features)
     total = np.zeros((n_rounds + 1, m))
     for done, model in enumerate(models, start=1):
         reconstruction, profile = _directions(model, moments)
@@ -117,7 +117,7 @@ def match_pulls(
     return total
 
 
-def _moments(features: Features) -> tuple[float, float]:
+def _mean_moments(features: Features) -> tuple[float, float]:
     """Squared mean and variance of the values of a feature, averaged over the features."""
     squares = features.power(2) if sparse.issparse(features) else features**2
     n = features.shape[0]
@@ -279,7 +279,7 @@ def reference_features(features: Features, partitions: Sequence[IntArray]) -> ND
         return is_reference
     totals, squares = totals[held], squares[held]
     shares = [_median_shares(one, totals) for one in sums]
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         differences = _mean_differences(sums, shares, totals, squares)
         closest = np.argsort(differences, kind="stable")[: len(totals) // 2 + 1]
         before, shares = shares, [one[:, closest].sum(axis=1) / totals[closest].sum() for one in sums]
