@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from blockselect import (
+    BMGUFS,
     BlockModel,
     BlockModelSelector,
     find_block_models,
@@ -22,13 +23,12 @@ from blockselect import (
     selection_stability,
 )
 from blockselect.blockmodels.candidates import find_candidates
-from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.refine import refine_blocks
 from blockselect.consensus.resampling import inverse_ranks, search_again
 from blockselect.consensus.search import numbers_to_try
 from blockselect.graphs.links import cap_weights, resample_links
-from blockselect.inputs import check_attributed_graph
 from blockselect.rows.statistics import in_standard_form
 from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import ParameterError
@@ -353,30 +353,12 @@ def test_the_least_value_of_a_parameter_is_accepted_and_what_lies_below_refused(
 def test_nodes_with_neither_links_nor_features_take_no_part_in_resampled_graphs_either(network):
     adjacency, features = sparse.block_diag([network.adjacency, np.zeros((2, 2))], format="csr"), network.features
     longer = sparse.vstack([features, sparse.csr_array((2, 52))], format="csr")
-    plain, extended = (fit(network), BlockModelSelector(12, **QUICK))
-    extended.fit(longer, adjacency=adjacency)
-    rngs = [np.random.default_rng(0)]
+    plain, extended = fit(network), BlockModelSelector(12, **QUICK).fit(longer, adjacency=adjacency)
     assert_allclose(extended.scores_, plain.scores_)
     assert_allclose(
-        extended._inverse_ranks_on(check_attributed_graph(longer, adjacency), [adjacency], rngs),
-        plain._inverse_ranks_on(network.graph, [network.adjacency], [np.random.default_rng(0)]),
+        selection_stability(extended, longer, adjacency=adjacency, n_resamples=4),
+        selection_stability(plain, features, adjacency=network.adjacency, n_resamples=4),
     )
-
-
-def test_what_is_not_set_has_its_documented_default():
-    assert BlockModelSelector().get_params(deep=False) == {
-        "n_features_to_select": None,
-        "n_blocks": "auto",
-        "max_blocks": MAX_BLOCKS,
-        "block_model": "mixed",
-        "n_candidates": "auto",
-        "refine": "auto",
-        "binarize": "auto",
-        "n_neighbors": None,
-        "n_jobs": None,
-        "random_state": None,
-        "verbose": 0,
-    }
 
 
 def target_of(network, selector):
@@ -532,11 +514,14 @@ def test_of_cora_neither_storage_nor_threads_nor_processes_change_anything():
 def test_dense_values_are_ranked_alike_with_any_number_of_threads():
     network = make_attributed_blocks(400, 3, mean_degree=8, n_noise=200, random_state=0)
     dense = network.features.toarray() + np.random.default_rng(0).random(network.features.shape)
-    found = []
+    found, of_paper = [], []
     for limit in (1, 2):
         with threadpool_limits(limits=limit):
             found.append(BlockModelSelector(20, n_jobs=limit, **QUICK).fit(dense, adjacency=network.adjacency))
+            paper = BMGUFS(20, block_model=network.blocks, n_jobs=limit).fit(dense, adjacency=network.adjacency)
+            of_paper.append(paper._fit_result.explained)
     assert_the_same(found[1], found[0], "2 threads and jobs")
+    assert of_paper[1] == of_paper[0]
 
 
 @pytest.mark.parametrize("share", [1 / 3, 0.34])

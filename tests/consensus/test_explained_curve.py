@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
 from blockselect.consensus.explained_curve import fewest_for_nearly_all, sizes_to_try
-from blockselect.consensus.target import BlockRegression
 from made_fits import easy_network, fit
 from references import explained as reference
 
@@ -87,19 +85,6 @@ def test_random_features_are_those_of_a_few_draws_and_end_where_all_are_taken(ne
     assert found["curve"][-1]["random"] == pytest.approx(found["all"], rel=1e-3)
     again = by_blocks(network)._fit_result.explained
     assert again == found
-
-
-def test_the_regression_runs_on_one_thread_as_sums_over_more_come_in_any_order(network, monkeypatch):
-    threads, whole = set(), BlockRegression.added
-
-    def watched(*arguments):
-        threads.update(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-        return whole(*arguments)
-
-    monkeypatch.setattr(BlockRegression, "added", watched)
-    with threadpool_limits(limits=2):
-        by_blocks(network, BMGUFS)
-    assert threads == {1}
 
 
 @pytest.fixture(scope="module")

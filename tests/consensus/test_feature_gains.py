@@ -56,9 +56,3 @@ def test_features_that_were_scaled_before_have_the_same_gains():
     plain = gains_of(likelihood, graph, models)
     again = gains_of(likelihood, graph, models, in_units(graph.features))
     assert_array_equal(again.total, plain.total)
-
-
-def test_the_z_value_is_that_of_both_gains_and_zero_where_these_are_negative():
-    gains = FeatureGains(np.array([5.0, 1, 1, -9]), np.array([2.0, 8, -1, 4]), np.zeros(4, dtype=bool))
-    assert_allclose(gains.total, [7, 9, 0, -5])
-    assert_allclose(gains.z_values, [14**0.5, 18**0.5, 0, 0])

@@ -7,7 +7,6 @@ from scipy import sparse
 
 from blockselect.consensus.likelihood import link_unit
 from blockselect.consensus.link_gains import gains_by_links
-from blockselect.graphs import link_products as along_links
 from blockselect.rows.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
@@ -20,14 +19,20 @@ def gains_of_links(features, adjacency, unit=None):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("cells", [1, 2**22], ids=["row by row", "at once"])
-def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed, cells, monkeypatch):
-    monkeypatch.setattr(along_links, "_CELLS", cells)
+def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed):
     A, X, _ = small_network(seed)
     slow = [reference.link_gain(x, A) for x in X.T]
     assert max(slow) > 0
     assert_allclose(gains_of_links(X, A), slow, atol=1e-10)
     assert_allclose(gains_of_links(sparse.csr_array(X), sparse.csr_array(A)), slow, atol=1e-10)
+
+
+def test_many_dense_features_have_the_gains_of_sparse_ones():
+    """So many that they are multiplied in several slices of the nodes."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((2200, 2000), density=0.02, rng=rng, format="csr")
+    links = sparse.random_array((2200, 2200), density=0.002, rng=rng, format="csr")
+    assert_allclose(gains_of_links(X.toarray(), links + links.T), gains_of_links(X, links + links.T), atol=1e-9)
 
 
 def test_units_of_features_and_of_links_self_loops_and_precision_do_not_matter():

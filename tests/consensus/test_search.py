@@ -40,13 +40,12 @@ def test_more_candidates_are_found_where_they_are_cheap():
 
 @pytest.mark.parametrize(
     ("work", "made"),
-    [(1.0, (12, 50, 8)), (100.0, (12, 50, 8)), (160.0, (7, 31, 5)), (1e9, (3, 5, 5))],
+    [(0.01, (12, 50, 8)), (1.0, (12, 50, 8)), (1.6, (7, 31, 5)), (1e7, (3, 5, 5))],
 )
-def test_all_shrink_in_proportion_down_to_the_least(work, made, monkeypatch):
-    monkeypatch.setattr(search, "BUDGET", 100.0)
-    effort = Effort(work, 12)
+def test_all_shrink_in_proportion_down_to_the_least(work, made):
+    effort = Effort(work * search.BUDGET, 12)
     assert (effort.n_candidates, effort.max_rounds, effort.n_resamples(8)) == made
-    assert effort.was_cut == (work > 100)
+    assert effort.was_cut == (work > 1)
 
 
 def test_no_more_is_made_than_was_asked_for():
