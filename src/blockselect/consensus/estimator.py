@@ -1,4 +1,4 @@
-"""BlockModelSelector, the default: block models of the graph, and the features that explain them."""
+"""BlockModelSelector, the default method: finds block models of the graph and the features that explain them."""
 
 from __future__ import annotations
 
@@ -60,24 +60,24 @@ _LEFT_OUT = (
 class BlockModelSelector(BlockGuidedSelector):
     """Select the features that explain the structure of a network, without labels.
 
-    First, block models of the graph are found, A ≈ F M Fᵀ: which nodes have similar connection patterns (F), and how
-    densely blocks connect (M). Candidates are found in several ways and refined with the features, and the best are
-    kept. The blocks of each model are then merged two at a time, which gives coarser levels of the same structure.
-    Finally, features are selected one after the other. Together they should explain, at every level, which block each
-    node belongs to and which blocks its neighbours belong to; the next feature is the one that adds most to this and is
-    specific to some blocks. The idea is that of :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the
-    data.
+    The method first finds block models of the graph, A ≈ F M Fᵀ: F assigns nodes with similar connection patterns to
+    the same block, and M contains the link densities between blocks. Candidates are found in several ways and refined
+    with the features, and the best are kept. The blocks of each model are then merged two at a time, which gives
+    coarser levels of the same structure. Finally, features are selected one after the other. Together they should
+    explain, at every level, which block each node belongs to and which blocks its neighbours belong to. The next
+    feature is the one that adds most to this explanation and is specific to some blocks. The idea is that of
+    :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the data.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        How many features to keep; between 0 and 1 a share of them. None keeps the fewest that explain 80 % of what all
-        features explain together, at most 500. If a regression on all features would take too long, None keeps the
-        fewest that explain 80 % of what the first 500 explain. "auto" keeps the features that match the graph better
-        than chance, see :func:`blockselect.discover_features`. (paper: d)
+        How many features to keep, or which share of them (between 0 and 1). None keeps the fewest that explain 80 % of
+        what all features explain together, at most 500. If a regression on all features would take too long, None keeps
+        the fewest that explain 80 % of what the first 500 explain. "auto" keeps the features that match the graph
+        better than chance, see :func:`blockselect.discover_features`. (paper: d)
     n_blocks : int or "auto", default="auto"
-        Number of blocks. "auto": as many as the links show beyond chance, or up to 12 if links and features together
-        show more; 2 to `max_blocks`. (paper: k)
+        Number of blocks. "auto": as many as the links support beyond chance, or up to 12 if links and features
+        together support more; always 2 to `max_blocks`. (paper: k)
     max_blocks : int, default=50
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
@@ -279,8 +279,8 @@ class BlockModelSelector(BlockGuidedSelector):
         used, self.binarized_ = self._as_used(network)
         nodes = self._scored_nodes(used)
         graph, rng = used.only(nodes), generator_from(self.random_state)
-        with one_thread():  # sums over several threads would depend on the number of cores
-            # Candidate block models of the graph; the best of them, refined with the features; and their levels.
+        with one_thread():  # otherwise sums would depend on the number of cores
+            # Find candidate block models, keep the best, refined with the features, and merge their blocks into levels.
             search = self._search(graph, rng, progress)
             likelihood = JointLikelihood(graph)
             self.refined_, self.refine_reason_, candidates = self._whether_to_refine(search, graph, likelihood)
@@ -297,7 +297,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self._keep_blocks(search, consensus, trees, nodes)
             left_out = self._finds_blocks() and self.block_model == "mixed" and not in_memory(graph.features)
             self.families_left_out_ = _LEFT_OUT if left_out else None
-            # The features that explain these blocks together, one after the other.
+            # Select features one after the other that together explain these blocks.
             discoveries = self._discoveries(graph, search.models, rng, progress)
             n_wanted = self._n_wanted(graph.n_features) if discoveries is None else int(discoveries.support.sum())
             progress("ranking", 0, 1)
@@ -305,7 +305,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self._select_best(ranking, discoveries)
             curve = self._explain(graph.features, trees[0], ranking)
             progress("ranking", 1, 1)
-        # Are the selected features associated with the graph? If possible, with blocks found without them.
+        # Test whether the selected features are associated with the graph, if possible with blocks found without them.
         by_links = search.found_by_links() if self._finds_blocks() else []
         self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
         return self._keep_result(network, curve)
@@ -313,8 +313,8 @@ class BlockModelSelector(BlockGuidedSelector):
     def predict(self, X: Any, *, as_names: bool = False) -> IntArray | ObjectArray:
         """Predict the blocks of nodes, including new ones, from the selected features only.
 
-        This is a ridge classifier that was fitted to the blocks and the selected features of the nodes of the fit. It
-        uses no links.
+        The prediction is that of a ridge classifier, trained in `fit` on the selected features and the blocks of the
+        nodes. Links are not used.
 
         Parameters
         ----------
@@ -392,25 +392,25 @@ class BlockModelSelector(BlockGuidedSelector):
         return graph
 
     def _as_used(self, graph: AttributedGraph) -> tuple[AttributedGraph, bool]:
-        """Convert the features as the method uses them; the second value says whether only their presence counts."""
+        """Convert the features to the form that the method uses; also return whether only their presence counts."""
         features = in_standard_form(graph.features)
         binarizes = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if binarizes else features), binarizes
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Check the settings, the network and the features, and convert the features as the method uses them."""
+        """Check the input, and convert the features to the form that the method uses."""
         return self._as_used(self._check_network(X, y, adjacency))[0]
 
     def _finds_blocks(self) -> bool:
-        """Whether blocks are searched for, not given."""
+        """Whether the method searches for blocks; otherwise the user gave them."""
         return isinstance(self.block_model, str)
 
     def _scored_nodes(self, graph: AttributedGraph) -> BoolArray:
-        """All nodes except those with neither links nor features; all nodes if blocks are given."""
+        """Which nodes are used: all but those with neither links nor features, or all if the blocks are given: (n,)"""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
     def _factorization_steps(self) -> int:
-        """Iterations of a factorisation: fewer if blocks are refined afterwards."""
+        """The largest number of iterations of a factorisation; fewer are enough if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> SearchResult:
@@ -443,7 +443,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _keep_blocks(
         self, search: SearchResult, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray
     ) -> None:
-        """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
+        """Set the attributes of the block models. Nodes that were left out join the block with the fewest links."""
         self.linkage_ = trees[0].linkage
         self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
         self.candidates_table_, self.effort_ = consensus.table(), search.effort
@@ -462,7 +462,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, progress: Progress
     ) -> Discoveries | None:
-        """Features that match the graph better than chance, if "auto" requests them."""
+        """Test which features match the graph better than chance; None unless "auto" requests this."""
         if self.n_features_to_select != "auto":
             return None
         progress("discoveries", 0, 1)
@@ -482,7 +482,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return found
 
     def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
-        """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
+        """Select the first features of the ranking, or all discoveries, because their error rate only holds for all."""
         if discoveries is None:
             n_constant = int(np.count_nonzero(~ranking.is_useful))
             why = f"the other {n_constant} have the same value for all nodes."
@@ -494,7 +494,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self.p_values_, self.q_values_ = discoveries.p_values, discoveries.q_values
 
     def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
-        """How much of the blocks the selected features explain; returns the curve over the number of features."""
+        """Set how much of the blocks the selected features explain; return the curve over the number of features."""
         in_order = self._selected_in_order()
         counted, regression = in_order[:MAX_REGRESSED], ranking.regression
         self.explained_ = np.pad(regression.cumulative(counted), (0, len(in_order) - len(counted)), mode="edge")
@@ -505,7 +505,7 @@ class BlockModelSelector(BlockGuidedSelector):
         )
         n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(counted)
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
-        # The curve would read row chunks several times; one block leaves nothing to explain.
+        # There is no curve for row chunks, which it would read several times, or for one block: nothing to explain.
         has_curve = best.model.n_blocks > 1 and in_memory(features)
         return explained_by_size(self, regression, ranking.of_all) if has_curve else None
 
@@ -526,7 +526,7 @@ class BlockModelSelector(BlockGuidedSelector):
         rngs: Sequence[np.random.Generator],
         progress: Progress = no_progress,
     ) -> FloatArray:
-        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `inverse_ranks`."""
+        """1 / rank of each feature on other graphs of the same nodes, without a complete fit: see `inverse_ranks`."""
         return inverse_ranks(
             self.consensus_models_,
             graph,

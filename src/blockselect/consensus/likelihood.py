@@ -18,8 +18,8 @@ Features are counts too. The mean of a value is the total of all features of the
 block, or one rate for all nodes. Then I_l = Σ_a c_la log(c_la t / t_a c_l): c_la is the sum of feature l in block a,
 c_l its sum over all nodes, t_a the total of all features in the block, and t the total over all nodes. The totals are
 given, so blocks gain nothing by separating nodes with many features from nodes with few. Most features vary more than
-Poisson counts, so their gain is divided by the overdispersion φ, the variance in units of the mean (quasi-likelihood;
-Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide these.
+Poisson counts, so their gain is divided by the overdispersion φ, the variance divided by the mean (quasi-likelihood;
+Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide the values instead.
 
 The losses of the paper and ‖A − F M Fᵀ‖² are not suitable objectives for blocks that may change. L_m is lowest if
 blocks are blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a
@@ -50,7 +50,7 @@ _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: su
 
 
 class Links(NamedTuple):
-    """A graph: CSR, weights as counts, without zeros."""
+    """The links of a graph as a CSR matrix without stored zeros; the weights count links."""
 
     indptr: IntArray  # (n + 1,)
     indices: IntArray
@@ -62,27 +62,27 @@ class Links(NamedTuple):
 class Counts(NamedTuple):
     """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
 
-    matrix: Any  # (n, m) CSR without zeros, or RowChunks of such blocks; `Rows` in a sweep
+    matrix: Any  # (n, m) CSR without stored zeros, or RowChunks of such blocks; `Rows` of `moves` in a sweep
     totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
     typical: FloatArray  # (m,) mean of the non-zero values of each feature
-    equal: bool  # whether the non-zero values of each feature are all the same
+    equal: bool  # whether all non-zero values of a feature are the same, for every feature
 
 
 class Tables(NamedTuple):
-    """Sums of links and features in each block; a sweep keeps them up to date."""
+    """Sums of links and features over the nodes of each block; a sweep keeps them up to date."""
 
     weights: FloatArray  # (k, k) of the links, Fᵀ A F
     sums: FloatArray  # (m, k) of each feature in each block
-    s_log_s: FloatArray  # (m, k) s log s of these sums s
+    s_log_s: FloatArray  # (m, k) s log s for each of these sums s
     join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
-    leave: FloatArray  # (m, k) the same if such a node leaves the block
+    leave: FloatArray  # (m, k) change of s log s if such a node leaves the block
     totals: FloatArray  # (k,) total of all features in each block
 
 
 def link_unit(adjacency: Sparse) -> float:
-    """The weight that counts as one link: Σw² / Σw over the links between different nodes, or 1 without such links.
+    """The weight that counts as one link: Σw² / Σw over the links between different nodes, or 1 if there are none.
 
-    If all weights are equal, the unit is that weight. Otherwise heavy links determine it, so that a few heavy links do
+    If all weights are equal, the unit is that weight. Otherwise heavy links dominate it, so that a few heavy links do
     not count as many links.
     """
     weights = without_loops(adjacency).data
@@ -94,7 +94,7 @@ def link_unit(adjacency: Sparse) -> float:
 
 
 def without_loops(adjacency: Sparse) -> Sparse:
-    """Links between different nodes, in double precision; a graph without self-loops shares its indices."""
+    """The links between different nodes, in double precision; the indices are shared if there are no self-loops."""
     if not adjacency.diagonal().any():
         data = adjacency.data.astype(np.float64)
         return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
@@ -105,7 +105,7 @@ def without_loops(adjacency: Sparse) -> Sparse:
 
 
 def as_links(adjacency: Sparse, unit: float) -> Links:
-    """The graph in double precision, with weights in units of one link."""
+    """Convert a graph to double precision, with weights in units of one link."""
     counts = without_zeros(adjacency, own_values=True)
     counts.data /= unit
     return Links(
@@ -118,9 +118,10 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
 
 
 def as_counts(features: Features) -> Counts:
-    """Features in units in which they vary like Poisson counts.
+    """Convert features to units in which they vary like Poisson counts.
 
-    Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
+    In the totals of the nodes, each feature is in units of the mean of its non-zero values, so all features have the
+    same weight.
     """
     scaled = map_rows(in_units(features), _as_csr)
     totals: FloatArray = by_row(scaled, _row_totals)
@@ -129,7 +130,7 @@ def as_counts(features: Features) -> Counts:
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
     if in_memory(features):
         matrix = map_rows(scaled, scale_columns, units)
-    else:  # at once, because chunks are scaled whenever they are read
+    else:  # both scalings in one step, because chunks are scaled whenever they are read
         matrix = map_rows(features, scale_columns, units / typical_values(features))
     return Counts(matrix, totals, units, bool(np.all(n_equal == held)))
 
@@ -144,7 +145,7 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
 
 
 def _sums_by_column(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
-    """Of each feature Σ x², Σ x t, and how many values are equal to their mean, which is 1: (3, m)."""
+    """Σ x², Σ x t, and the number of values equal to their mean, which is 1, for each feature x: (3, m)."""
     is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < _EQUAL)
     return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])
 
@@ -152,9 +153,9 @@ def _sums_by_column(block: Sparse, rows: slice, totals: FloatArray) -> FloatArra
 def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
     """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / t)² / c_l, (m,).
 
-    It is near 1 for rare binary features. Pearson's statistic would divide each square by its own mean, which is the
-    same if all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, blocks
-    drawn at random gain (k − 1) / 2 nats on average.
+    φ is near 1 for rare binary features. Pearson's statistic, which divides each square by its own mean, is the same if
+    all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, random blocks
+    gain (k − 1) / 2 nats on average.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, tot
 
 
 def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> Iterator[Tables]:
-    """The sums of links and features over the blocks of each array of labels (n,).
+    """Yield the sums of links and features over the blocks of each array of labels (n,).
 
     Row chunks are read once for all labels.
     """
@@ -200,7 +201,7 @@ def sums_by_block(counts: Counts, labels: Sequence[IntArray]) -> list[FloatArray
 
 
 def _sums_by_block(block: Sparse, rows: slice, labels: Sequence[IntArray], sizes: Sequence[int]) -> FloatArray:
-    """Sum of each feature in each block of each array of labels: (m, Σk)."""
+    """Sum of each feature in each block, for all arrays of labels side by side: (m, Σk)."""
     X = block.indptr, block.indices, block.data
     sums = [sparse_block_sums(*X, of_node[rows], k, block.shape[1]) for of_node, k in zip(labels, sizes, strict=True)]
     return np.vstack(sums).T
@@ -220,7 +221,7 @@ def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArra
     sums : array of shape (m, k)
         Sum of each feature in each block.
     s_log_s : array of shape (m, k)
-        s log s of the sums.
+        s log s for each of these sums s.
     block_totals : array of shape (k,)
         Total of all features in each block.
     """
@@ -232,12 +233,12 @@ def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArra
 
 
 def penalty(n_blocks: int) -> int:
-    """Penalty, in nats, of a feature with a separate rate in each block (AIC)."""
+    """AIC penalty, in nats, of a feature with a separate rate in each block."""
     return n_blocks - 1
 
 
 def evaluate(tables: Tables) -> tuple[FloatArray, BoolArray, float]:
-    """The gain of each feature from these blocks (m,), which of them exceed the penalty (m,), and J with these."""
+    """The gain of each feature from the blocks (m,), which gains exceed the penalty (m,), and J with these features."""
     gains = feature_gains(tables.sums, tables.s_log_s, tables.totals)
     cost = penalty(len(tables.weights))
     above = float(np.maximum(gains - cost, 0.0).sum())
@@ -245,10 +246,10 @@ def evaluate(tables: Tables) -> tuple[FloatArray, BoolArray, float]:
 
 
 def comparable_gain(tables: Tables, n_nodes: int) -> float:
-    """−J minus the nats that describe the blocks, which compares different numbers of blocks; larger is better.
+    """−J minus the cost of describing the blocks, to compare different numbers of blocks; larger is better.
 
-    More blocks gain more by chance. Describing them costs log k nats per label, and half the logarithm of the total
-    link weight per density, as in a description length.
+    More blocks gain more by chance. As in a description length, they cost log k nats per label, and half the logarithm
+    of the total link weight per density.
     """
     k, n_links = len(tables.weights), float(tables.weights.sum()) / 2
     densities = k * (k + 1) / 4 * np.log(max(n_links, 1.0))
@@ -256,9 +257,9 @@ def comparable_gain(tables: Tables, n_nodes: int) -> float:
 
 
 class JointLikelihood:
-    """How well blocks explain the links and the features of a graph: J of the description of this module.
+    """How well blocks explain the links and the features of a graph: J, as defined at the top of this file.
 
-    Labels are 0 … k − 1 and all in use, as those of every block model.
+    Labels are 0 … k − 1, and no block is empty, as in every block model.
 
     Parameters
     ----------
@@ -266,8 +267,8 @@ class JointLikelihood:
         The features are non-negative numbers, dense, sparse or in row chunks. Their units do not matter: the gain of a
         feature is relative to its variance. Link weights are divided by `link_unit` and treated as counts.
     unit : float, optional
-        The weight that counts as one link; by default `link_unit` of the graph. A resampled graph has the unit of the
-        graph from which it was drawn.
+        The weight that counts as one link; by default the `link_unit` of the graph. A resampled graph keeps the unit of
+        the graph from which it was drawn.
     counts : Counts, optional
         The result of `as_counts`, if another likelihood of the same features has computed it.
 
@@ -289,23 +290,23 @@ class JointLikelihood:
         self.counts = as_counts(graph.features) if counts is None else counts
 
     def tables(self, labels: Sequence[IntArray]) -> Iterator[Tables]:
-        """The sums of links and features over the blocks of c arrays of labels (n,)."""
+        """Yield the sums of links and features over the blocks of each array of labels (n,)."""
         return block_tables(self.links, self.counts, labels)
 
     def gains(self, labels: Sequence[IntArray]) -> FloatArray:
-        """−J of c arrays of labels, the penalised log-likelihood gain of links and features; larger is better: (c,)."""
+        """The penalised log-likelihood gain −J of each array of labels, in which larger is better: (c,)"""
         return np.array([-evaluate(tables)[2] for tables in self.tables(labels)])
 
     def gains_of_links(self, labels: Sequence[IntArray]) -> FloatArray:
-        """Log-likelihood gain of the links by the blocks of c arrays of labels, without any penalty: (c,)."""
+        """Log-likelihood gain of the links from the blocks of each array of labels, without any penalty: (c,)."""
         return np.array([link_gain(weights_by_block(self.links, of_node)) for of_node in labels])
 
     def comparable_gains(self, labels: Sequence[IntArray]) -> FloatArray:
-        """`comparable_gain` of c arrays of labels: (c,)."""
+        """The `comparable_gain` of each array of labels: (c,)."""
         return np.array([comparable_gain(tables, self.graph.n_nodes) for tables in self.tables(labels)])
 
     def trees(self, models: Sequence[BlockModel], *, renumber: bool = True) -> list[BlockTree]:
-        """The tree of the blocks of each model, by links and the features whose gain exceeds the penalty.
+        """Merge the blocks of each model into a tree, by the links and the features whose gain exceeds the penalty.
 
         With `renumber`, blocks are numbered along the tree, the largest branch first.
         """

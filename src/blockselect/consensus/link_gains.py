@@ -1,11 +1,11 @@
 """Log-likelihood gain of each feature from the links, without blocks: do linked nodes share the feature?
 
 Let x be the values of the feature, in units of the mean of its non-zero values. The weight of the links among the nodes
-that have it is g = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees, it would be
-ĝ = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson count is
-g log(g / ĝ) − (g − ĝ). Different values make g vary more than a count, so g and ĝ of features that are not binary are
-divided by an overdispersion factor. A link ends at a node with a probability proportional to its degree, and each end
-contributes the value of the feature, so this factor is the square of variance over mean.
+that have the feature is g = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees, its expected value would be
+ĝ = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, where w' is the weight of all links. The gain of a Poisson count is
+g log(g / ĝ) − (g − ĝ). If the values of a feature differ, g varies more than a count, so g and ĝ are divided by an
+overdispersion factor. A link ends at a node with a probability proportional to its degree, and each end contributes the
+value of the feature, so this factor is (variance / mean)², with nodes weighted by their degrees.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: su
 
 
 def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
-    """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees: (m,), at least 0.
+    """Log-likelihood gain of the links among the nodes that have a feature, beyond their degrees: (m,), at least 0.
 
-    A feature gains nothing if all nodes have the same value, if no link joins its nodes, or if its nodes avoid each
-    other. Self-loops are ignored. `scaled` are the features as returned by `in_units`, and `unit` is the weight
-    that counts as one link, so neither the scale of the features nor that of the link weights matters.
+    The gain is zero if all nodes have the same value, if no link joins two nodes with the feature, or if nodes with the
+    feature avoid each other. Self-loops are ignored. `scaled` are the features as returned by `in_units`, and `unit` is
+    the weight that counts as one link, so neither the scale of the features nor that of the link weights matters.
     """
     gains: FloatArray = np.zeros(scaled.shape[1])
     weights = without_loops(adjacency)
@@ -54,7 +54,7 @@ def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArr
 
 
 def _sums_with_degrees(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
-    """Σ x, Σ x d, Σ x², Σ x² d and Σ x² d² of each feature x over some rows, with the degrees d: (5, m)."""
+    """Σ x, Σ x d, Σ x², Σ x² d and Σ x² d² over some rows, for each feature x and the degrees d: (5, m)."""
     d = degrees[rows]
     if sparse.issparse(block):
         of_squares = [sum_by_column(block, np.square, weights) for weights in (None, d, d**2)]

@@ -1,9 +1,9 @@
-"""The block of new nodes from the selected features: a ridge regression of the blocks.
+"""Prediction of the blocks of new nodes from the selected features, by ridge regression.
 
 Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
-best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression
-used to select features (see `target`, with the same λ), with two changes. It leaves out the neighbours, because a new
-node may have none. And it scales rows to unit length in only the selected features, so no other feature is needed.
+best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression used
+to select features (see `target`, with the same λ), with two changes: it leaves out the neighbours, because a new node
+may have none, and it scales rows to unit length using only the selected features, so no others are needed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def regress_blocks(
 ) -> tuple[FloatArray, FloatArray]:
     """Regress the blocks (n,) on some columns of the features: coefficients (k, d) and intercepts (k,).
 
-    `selected` (d,) are the columns in which rows get unit length, in increasing order; those that are not in `used`
-    have coefficients of 0.
+    `selected` (d,) contains the columns in which rows are scaled to unit length, in increasing order; columns that are
+    not in `used` have coefficients of 0.
     """
     n, n_blocks = len(labels), int(labels.max()) + 1
     shares = np.bincount(labels) / n
@@ -45,7 +45,7 @@ def regress_blocks(
 def _products(
     block: Features, rows: slice, selected: IntArray, places: IntArray, labels: IntArray, n_blocks: int
 ) -> FloatArray:
-    """Products of the used columns with themselves, with the blocks and with 1: (u, u + k + 1)."""
+    """Products of the u used columns with themselves, with the blocks and with 1: (u, u + k + 1)."""
     if not block.shape[0]:
         return np.zeros((len(places), len(places) + n_blocks + 1))
     V = normalize(block[:, selected])[:, places]

@@ -1,9 +1,9 @@
-"""Refinement: nodes move between blocks, one round after the other, as long as the joint likelihood rises.
+"""Refinement of blocks with the features: rounds of node moves that increase the joint likelihood.
 
-A round visits the nodes in random order and moves each node to the block that lowers J most, if any block does (see
-`likelihood` for J, and `moves` for the compiled moves). Then the features whose gain exceeds the penalty are put in
-use, which is the best choice for these blocks. So J never rises. The first and the last round visit all nodes; the
-other rounds visit only nodes that may have a reason to move.
+A round visits the nodes in random order and moves each node to the block that lowers J most, if any does (see
+`likelihood` for J, and `moves` for the compiled moves). Then exactly the features whose gain exceeds the penalty are in
+use, which is the best choice for the new blocks. So J never increases. The first and the last round visit all nodes;
+the other rounds visit only nodes that may have a reason to move.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, Sparse
 
 MAX_ROUNDS = 50
 DEFAULT_TOL = 0.01  # nats per node
-_ROUNDING = 1e-13  # of the sums of x log x; smaller gains are rounding errors
+_ROUNDING = 1e-13  # gains below this share of the sums of x log x are rounding errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinedModel:
     """A block model refined with the features."""
 
-    model: BlockModel  # with as many blocks as before
+    model: BlockModel  # with as many blocks as at the start
     in_use: BoolArray  # (m,) z in J: features whose gain exceeds the penalty; only they moved nodes
     objective: FloatArray  # (t + 1,) J in nats, before the first round and after each round
     n_moves: IntArray  # (t,) nodes moved in each round
@@ -46,19 +46,19 @@ def refine_blocks(
     tol: float = DEFAULT_TOL,
     n_jobs: int | None = None,
 ) -> Iterator[RefinedModel]:
-    """Refine several block models in threads: compiled moves release the interpreter lock.
+    """Refine several block models with the features, in threads (compiled moves release the interpreter lock).
 
-    A round over row chunks visits the chunks in order, and the nodes of each chunk in random order. All models are
-    then refined together, so that each round reads each chunk once.
+    If the features come in row chunks, a round visits the chunks in order, and the nodes of each chunk in random order.
+    All models are then refined together, so that each round reads each chunk once.
 
     Parameters
     ----------
     likelihood : JointLikelihood
     models : sequence of BlockModel
-        Block models of the same graph to start from. Blocks unrelated to the graph do not lead to good blocks.
-        (paper: F)
+        Block models of this graph, from which refinement starts. Starts that are unrelated to the graph do not lead to
+        good blocks. (paper: F)
     rngs : sequence of numpy.random.Generator
-        One per model; it draws the order of the visits.
+        One per model, for the order of the visits.
     max_rounds : int
         The largest number of rounds, at least 1.
     tol : float
@@ -97,7 +97,7 @@ def _refine_together(
     tol: float,
     n_jobs: int | None = None,
 ) -> list[RefinedModel]:
-    """Refine models in rounds over the same rows."""
+    """Refine models round by round, so that each round passes over the rows once for all models."""
     matrix = likelihood.counts.matrix
     slices = row_slices(matrix)
     shared = place_at_rows(matrix, likelihood.links, likelihood.counts._replace(matrix=None))
@@ -126,19 +126,19 @@ def _refine_together(
 
 
 class _Refinement:
-    """A block model that is being refined. A sweep changes labels, slack and tables in place."""
+    """A block model during its refinement. A sweep changes labels, slack and tables in place."""
 
     def __init__(self, labels: IntArray, tables: Tables) -> None:
         self.labels = labels  # (n,)
         self.tables = tables
-        _, self.in_use, objective = evaluate(tables)  # (m,) features that move nodes
+        _, self.in_use, objective = evaluate(tables)  # (m,) only these features move nodes
         self.objective = [objective]  # J before the first round and after each round
         self.slack: FloatArray = np.zeros(len(labels))  # nodes with a positive slack are not visited (see `sweep`)
         self.n_moves: list[int] = []  # in each round
         self.is_done = False
 
     def begin_round(self, rng: np.random.Generator, slices: Sequence[slice]) -> None:
-        """Draw the order of the visits: at random, but the nodes of each chunk stay at the positions of its rows."""
+        """Draw the order of the visits: at random, but chunk by chunk."""
         order = rng.permutation(len(self.labels))
         chunk_of = np.repeat(np.arange(len(slices)), [rows.stop - rows.start for rows in slices])
         self.order: IntArray = order[np.argsort(chunk_of[order], kind="stable")]
@@ -148,7 +148,7 @@ class _Refinement:
         self.n_moves.append(0)
 
     def end_round(self, tol: float) -> None:
-        """Choose the best features for the new blocks, and which nodes the next round visits."""
+        """Choose the best features for the new blocks, and decide whether the next round, if any, visits all nodes."""
         _, self.in_use, objective = evaluate(self.tables)
         self.objective.append(objective)
         if self.n_moves[-1] == 0 or self.objective[-2] - self.objective[-1] <= tol * len(self.labels):
@@ -157,7 +157,7 @@ class _Refinement:
 
 
 def _visit(block: Sparse, rows: slice, run: _Refinement, links: Links, counts: Counts) -> _Refinement:
-    """Visit the nodes of some rows; changes the refinement in place."""
+    """Visit the nodes of some rows, which changes the refinement in place."""
     matrix = Rows(
         block.indptr.astype(np.int64, copy=False), block.indices.astype(np.int32, copy=False), block.data, rows.start
     )
