@@ -18,8 +18,6 @@ from blockselect.consensus.likelihood import (
     JointLikelihood,
     as_links,
     block_tables,
-    link_gain,
-    weights_by_block,
 )
 from blockselect.consensus.moves import SURE, Rows, sweep
 from blockselect.consensus.refine import refine_blocks
@@ -154,13 +152,6 @@ def test_slack_is_what_the_best_other_block_is_worse_by():
         _, n_moves, _, slack = swept(A, X, labels, np.array([node]))
         if not n_moves:
             assert slack[node] == pytest.approx(-max(values) - SURE)
-
-
-def test_the_gain_of_links_is_the_log_likelihood_above_one_block():
-    A, _, labels = small_network(2)
-    weights = weights_by_block(as_links(sparse.csr_array(A), 1.0), labels)
-    one = reference.link_log_likelihood(A, np.zeros_like(labels))
-    assert_allclose(link_gain(weights), reference.link_log_likelihood(A, labels) - one)
 
 
 def test_result_follows_the_nodes_when_nodes_and_visits_are_reordered():

@@ -223,15 +223,3 @@ def test_a_gain_for_any_number_of_blocks_subtracts_what_describes_them():
 def test_a_graph_lighter_than_one_link_has_densities_that_cost_nothing():
     likelihood = JointLikelihood(check_attributed_graph(np.eye(2), np.array([[0.0, 1], [1, 0]])), unit=4.0)
     assert likelihood.comparable_gains([np.zeros(2, dtype=np.intp)])[0] == 0
-
-
-def test_a_single_round_can_be_asked_for():
-    A, X, labels = small_network(0)
-    assert len(run(A, X, labels, max_rounds=1).n_moves) == 1
-
-
-def test_the_default_is_to_stop_after_a_round_that_lowers_the_objective_by_a_hundredth_of_a_nat_a_node():
-    planted, start = planted_start(1, mean_degree=3)
-    result = refined(planted.graph, start, rng=np.random.default_rng(0))
-    assert_ended_at(result, 0.01 * planted.graph.n_nodes)
-    assert not (-np.diff(result.objective)[:-2] <= 0.005 * planted.graph.n_nodes).all()

@@ -95,12 +95,6 @@ def test_resamples_of_stability_follow_the_budget(monkeypatch):
         assert seen[-1] == ("resampling", made, made)
 
 
-def test_blocks_that_are_given_take_no_search():
-    selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
-    selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
-    assert selector.effort_.work == 0
-
-
 def test_dense_features_take_work_for_all_their_values():
     graph = replace(NETWORK.graph, features=NETWORK.features.toarray())
     links, values = graph.adjacency.nnz, graph.n_nodes * graph.n_features
@@ -111,3 +105,4 @@ def test_blocks_that_are_given_are_one_candidate():
     selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
     effort = selector.fit(NETWORK.features, adjacency=NETWORK.adjacency).effort_
     assert (effort.asked_candidates, effort.n_candidates, effort.max_rounds, effort.was_cut) == (1, 1, 50, False)
+    assert effort.work == 0
