@@ -110,10 +110,10 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
 @pytest.mark.parametrize(
     ("options", "named", "why"),
     [
-        ({"block_model": [0, 1] * 100, "n_blocks": 2}, "n_blocks", "block_model brings the blocks"),
-        ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "block_model brings the blocks"),
-        ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "block_model brings the blocks"),
-        ({"block_model": [0, 1] * 100, "refine": False}, "refine", "block_model brings the blocks"),
+        ({"block_model": [0, 1] * 100, "n_blocks": 2}, "n_blocks", "the blocks are given as block_model"),
+        ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "the blocks are given as block_model"),
+        ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "the blocks are given as block_model"),
+        ({"block_model": [0, 1] * 100, "refine": False}, "refine", "the blocks are given as block_model"),
         ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it only limits n_blocks="auto"'),
     ],
 )

@@ -13,12 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
-from blockselect.consensus.likelihood import (
-    Counts,
-    JointLikelihood,
-    as_links,
-    block_tables,
-)
+from blockselect.consensus.likelihood import Counts, JointLikelihood
 from blockselect.consensus.moves import SURE, Rows, sweep
 from blockselect.consensus.refine import refine_blocks
 from blockselect.datasets import make_attributed_blocks
@@ -29,19 +24,21 @@ compiled_only = pytest.mark.skipif(not hasattr(sweep, "signatures"), reason="NUM
 IN_USE = np.array([True, False, True, True, False, True, True])
 
 
-def counts_of(X):
-    """The features as they are, with a typical value that is the mean of the non-zero ones."""
+def likelihood_of(A, X):
+    """With links and features in their own units; the typical value of a feature is the mean of its non-zero values."""
     holders = np.maximum(np.count_nonzero(X, axis=0), 1)
     typical = np.where(X.any(axis=0), X.sum(axis=0) / holders, 1.0)
     equal = bool(np.all((X == 0) | (typical == X)))
-    return Counts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
+    counts = Counts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
+    return JointLikelihood(check_attributed_graph(X, A), unit=1.0, counts=counts)
 
 
 def swept(A, X, labels, order, *, slack=None, in_use=IN_USE):
     """Labels after one compiled sweep, how many nodes moved, and the tables and the slack as it left them."""
     labels = labels.astype(np.int64)
-    links, features = as_links(sparse.csr_array(A), 1.0), counts_of(X)
-    (tables,) = block_tables(links, features, [labels])
+    likelihood = likelihood_of(A, X)
+    links, features = likelihood.links, likelihood.counts
+    (tables,) = likelihood.tables([labels])
     slack = np.zeros(len(A)) if slack is None else slack
     csr = features.matrix
     rows = Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, first=0)
@@ -125,7 +122,7 @@ def test_tables_after_a_sweep_are_those_of_the_new_blocks(seed, binary):
     assert_allclose(tables.weights, F.T @ A @ F, atol=1e-9)
     assert_allclose(tables.sums, X.T @ F, atol=1e-9)
     assert_allclose(tables.totals, X.sum(axis=1) @ F, atol=1e-9)
-    (anew,) = block_tables(as_links(sparse.csr_array(A), 1.0), counts_of(X), [found])
+    (anew,) = likelihood_of(A, X).tables([found])
     for name in ("s_log_s", "join", "leave"):
         assert_allclose(getattr(tables, name), getattr(anew, name), atol=1e-9)
 

@@ -544,5 +544,5 @@ class BlockModelSelector(BlockGuidedSelector):
     def _without_effect(self) -> dict[str, str]:
         if not self._finds_blocks():
             names = ("n_blocks", "max_blocks", "n_candidates", "refine")
-            return dict.fromkeys(names, "block_model brings the blocks")
+            return dict.fromkeys(names, "the blocks are given as block_model")
         return {} if self.n_blocks == "auto" else {"max_blocks": 'it only limits n_blocks="auto"'}

@@ -171,23 +171,6 @@ def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, tot
     return varies
 
 
-def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> Iterator[Tables]:
-    """Yield the sums of links and features over the blocks of each array of labels (n,).
-
-    Row chunks are read once for all labels.
-    """
-    at_once = 1 if in_memory(counts.matrix) else len(labels)
-    typical = counts.typical[:, None]
-    for start in range(0, len(labels), at_once):
-        some = labels[start : start + at_once]
-        for of_node, sums in zip(some, sums_by_block(counts, some), strict=True):
-            k = sums.shape[1]
-            totals: FloatArray = np.bincount(of_node, counts.totals, minlength=k).astype(np.float64)
-            s_log_s = xlogx(sums)
-            join, leave = xlogx(sums + typical) - s_log_s, xlogx(sums - typical) - s_log_s
-            yield Tables(weights_by_block(links, of_node), sums, s_log_s, join, leave, totals)
-
-
 def weights_by_block(links: Links, labels: IntArray) -> FloatArray:
     """Link weight of each pair of blocks, Fᵀ A F: (k, k)."""
     return sums_between_blocks(links.indptr, links.indices, links.weights, labels)
@@ -290,11 +273,22 @@ class JointLikelihood:
         self.counts = as_counts(graph.features) if counts is None else counts
 
     def tables(self, labels: Sequence[IntArray]) -> Iterator[Tables]:
-        """Yield the sums of links and features over the blocks of each array of labels (n,)."""
-        return block_tables(self.links, self.counts, labels)
+        """Yield the sums of links and features over the blocks of each array of labels (n,).
+
+        Row chunks are read once for all labels.
+        """
+        at_once = 1 if in_memory(self.counts.matrix) else len(labels)
+        typical = self.counts.typical[:, None]
+        for start in range(0, len(labels), at_once):
+            some = labels[start : start + at_once]
+            for of_node, sums in zip(some, sums_by_block(self.counts, some), strict=True):
+                totals: FloatArray = np.bincount(of_node, self.counts.totals, sums.shape[1]).astype(np.float64)
+                s_log_s = xlogx(sums)
+                join, leave = xlogx(sums + typical) - s_log_s, xlogx(sums - typical) - s_log_s
+                yield Tables(weights_by_block(self.links, of_node), sums, s_log_s, join, leave, totals)
 
     def gains(self, labels: Sequence[IntArray]) -> FloatArray:
-        """The penalised log-likelihood gain −J of each array of labels, in which larger is better: (c,)"""
+        """−J of each array of labels, the penalised log-likelihood gain; larger values are better: (c,)"""
         return np.array([-evaluate(tables)[2] for tables in self.tables(labels)])
 
     def gains_of_links(self, labels: Sequence[IntArray]) -> FloatArray:
