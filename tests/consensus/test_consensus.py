@@ -1,4 +1,4 @@
-"""Screening: the quarter of the candidates that explains links and features best is kept."""
+"""The quarter of the candidates that explains links and features best is kept."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from blockselect.datasets import make_attributed_blocks
 
 @pytest.fixture(scope="module")
 def network():
-    """So few links that the refinement goes on after its first rounds."""
+    """With so few links that refinement continues after the first rounds."""
     return make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
 
 

@@ -1,4 +1,4 @@
-"""BlockModelSelector: which candidates are kept, what may move their blocks, and what it finds."""
+"""BlockModelSelector: which candidates are kept, when their blocks are refined, and what it selects."""
 
 import tracemalloc
 from dataclasses import replace
@@ -39,7 +39,7 @@ from references import explained as reference
 
 @pytest.fixture(scope="module")
 def hard_network():
-    """So few links that features help to find the blocks."""
+    """With so few links that features help to find the blocks."""
     return make_attributed_blocks(200, 3, mean_degree=3, random_state=2)
 
 
@@ -130,7 +130,7 @@ def test_the_number_of_blocks_is_found_and_never_above_its_limit():
     assert (found, limited) == (5, 3)
 
 
-REGIMES = {  # least precision, of 30 features among 120; chance: 0.25
+REGIMES = {  # smallest precision of 30 features among 120; 0.25 by chance
     "assortative": ({}, 0.8),
     "sparse": ({"mean_degree": 3}, 0.75),
     "disassortative": ({"structure": "disassortative"}, 0.45),
@@ -244,7 +244,7 @@ def test_why_there_are_as_many_blocks_follows_what_showed_them():
     )
     found = BlockModelSelector(20, random_state=0).fit(planted.features, adjacency=planted.adjacency)
     by_links = count_blocks(planted.adjacency, rng=np.random.default_rng(0)).n_blocks
-    assert found.block_model_.n_blocks > by_links  # features show more
+    assert found.block_model_.n_blocks > by_links  # features reveal more blocks
     assert f"more than the {by_links} found from the links only" in found.n_blocks_reason_
     asked = BlockModelSelector(20, n_blocks=8, random_state=0).fit(planted.features, adjacency=planted.adjacency)
     assert asked.n_blocks_reason_ == "as requested"
@@ -321,7 +321,7 @@ def test_as_many_blocks_as_links_show_are_tried_and_more_up_to_a_dozen(by_links,
 def test_a_quarter_as_many_candidates_have_the_most_blocks_allowed(network, n_candidates, n_more):
     selector = fit(network, n_blocks="auto", max_blocks=5, n_candidates=n_candidates)
     numbers = selector.candidates_table_["n_blocks"]
-    assert (numbers > 3).sum() == n_more  # some families end with fewer than they were asked for
+    assert (numbers > 3).sum() == n_more  # some families end with fewer blocks than requested
     assert (numbers <= 3).sum() == n_candidates
 
 
@@ -360,7 +360,7 @@ def target_of(network, selector):
 
 @pytest.mark.parametrize("n", [1, 12, 52])
 def test_what_the_selected_features_explain_is_their_share_of_the_consensus_models(network, n):
-    """Also where features follow that are not clear."""
+    """This includes features that may follow the graph by chance."""
     selector = fit(network, n)
     U = reference.design(network.features.toarray())
     T = target_of(network, selector)
@@ -375,7 +375,7 @@ def test_what_the_selected_features_explain_is_their_share_of_the_consensus_mode
 
 
 def test_discoveries_explain_what_they_explain_together(network):
-    """They need not be the first of the ranking."""
+    """Discoveries need not be the first features of the ranking."""
     selector = fit(network, "auto")
     found = np.argsort(selector.ranking_)
     found = found[selector.support_[found]]
@@ -409,7 +409,7 @@ def test_one_block_leaves_nothing_to_explain_and_the_features_are_ranked_by_thei
     assert_array_equal(selector.explained_, 0)
     assert_allclose(selector.scores_, 0, atol=1e-9)
     assert (np.diff(selector.scores_[np.argsort(selector.ranking_)]) < 0).all()
-    assert precision(network, selector) > 0.7  # chance: 0.23
+    assert precision(network, selector) > 0.7  # 0.23 by chance
 
 
 def test_features_follow_the_two_sides_of_a_network_whose_links_all_cross():
@@ -437,7 +437,7 @@ def test_fewer_features_are_the_first_of_more():
 
 
 def stored_otherwise(features):
-    """The same values in other forms."""
+    """The same values, stored in other forms."""
     dense = features.toarray()
     with_zeros = sparse.coo_array(features)
     with_zeros = sparse.csr_array(

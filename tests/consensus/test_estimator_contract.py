@@ -1,4 +1,4 @@
-"""BlockModelSelector among scikit-learn's estimators: its contract, pipelines, names, and what is refused."""
+"""BlockModelSelector as an estimator of scikit-learn: contract, pipelines, names, and errors."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The explained curve is the R² of the regression written out, and agrees with what the selector says."""
+"""The explained curve equals the R² of a plain regression, and agrees with the attributes of the selector."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def by_blocks(network, kind=BlockModelSelector, n=3, **options):
 
 
 def slow_share(features, adjacency, labels, columns):
-    """Three blocks have one level, so that their tree does not matter."""
+    """Three blocks have one level, so their tree does not matter."""
     U, T = reference.design(features), reference.target(adjacency, [labels], [np.array([[0, 1, 1, 2], [2, 3, 2, 3]])])
     return reference.share(U, T, columns, reference.ridge(U))
 
@@ -89,7 +89,7 @@ def test_random_features_are_those_of_a_few_draws_and_end_where_all_are_taken(ne
 
 @pytest.fixture(scope="module")
 def wide_network(network):
-    """More features than are counted one after the other, and than are regressed on without being asked."""
+    """More features than the curve contains, and than are all regressed on by default."""
     noise = (np.random.default_rng(1).random((60, 1300)) < 0.3).astype(float)
     return check_attributed_graph(np.column_stack([network.features, noise]), network.adjacency)
 

@@ -1,4 +1,4 @@
-"""How much better blocks and links explain each feature than chance."""
+"""How much better than chance blocks and links explain each feature."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def gains_of(likelihood, graph, models, scaled=None):
 
 
 def slow_gains(A, X, models):
-    """Gain of each feature from blocks, the mean over models, and from links, each less its penalty."""
+    """Gain of each feature from blocks, averaged over models, and from links, each minus its penalty."""
     from_blocks = [
         np.mean([reference.feature_gain(X, model.labels, feature) - (model.n_blocks - 1) for model in models])
         for feature in range(X.shape[1])

@@ -1,4 +1,4 @@
-"""Links among the nodes that have a feature, against one pair of nodes at a time, and on planted networks."""
+"""Gains from the links among nodes with a feature, compared with sums over pairs, and on planted networks."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed):
 
 
 def test_many_dense_features_have_the_gains_of_sparse_ones():
-    """So many that they are multiplied in several slices of the nodes."""
+    """There are so many that products are computed for several slices of the nodes."""
     rng = np.random.default_rng(0)
     X = sparse.random_array((2200, 2000), density=0.02, rng=rng, format="csr")
     links = sparse.random_array((2200, 2200), density=0.002, rng=rng, format="csr")
@@ -45,7 +45,7 @@ def test_units_of_features_and_of_links_self_loops_and_precision_do_not_matter()
 
 
 def planted(seed, *, inside, outside, n=400, n_features=60, n_blocks=4):
-    """Features that a third of one block has, and as many that nodes have at random; some nodes have more links."""
+    """Features of a third of the nodes of one block, as many features of random nodes, and unequal degrees."""
     rng = np.random.default_rng(seed)
     blocks = rng.integers(n_blocks, size=n)
     hub = rng.lognormal(0, 0.5, size=n)
@@ -101,8 +101,8 @@ def test_noise_of_unequal_values_or_on_unequal_links_gains_no_more_than_a_free_r
     weights = np.triu(rng.lognormal(0, 1, size=A.shape), 1)
     for links in (A, A * (weights + weights.T)):
         gains = gains_of_links(X, links)
-        assert gains.mean() < 0.5  # ¼ by theory: half of the excesses are positive, with half a nat each
-        assert (gains > 2.7).mean() < 0.04  # one in a hundred by theory
+        assert gains.mean() < 0.5  # ¼ in theory: half of the excesses are positive, with half a nat each
+        assert (gains > 2.7).mean() < 0.04  # one in a hundred in theory
 
 
 def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():

@@ -1,4 +1,4 @@
-"""Compiled moves of nodes against moves by likelihoods written out, one node and one block at a time."""
+"""Compiled node moves, compared with moves by the plain likelihood, one node and one block at a time."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def likelihood_of(A, X):
 
 
 def swept(A, X, labels, order, *, slack=None, in_use=IN_USE):
-    """Labels after one compiled sweep, how many nodes moved, and the tables and the slack as it left them."""
+    """Labels after one compiled sweep, the number of moves, and the updated tables and slack."""
     labels = labels.astype(np.int64)
     likelihood = likelihood_of(A, X)
     links, features = likelihood.links, likelihood.counts
@@ -100,7 +100,7 @@ def test_the_likelihood_never_falls(seed, k, binary):
 
 
 def test_of_many_blocks_tables_find_one_about_as_good_as_the_best():
-    """Planted blocks, of which a tenth of the nodes are in a wrong one: nearly all find back, as they do exactly."""
+    """A tenth of the nodes start in a wrong block; nearly all return to their own, as with exact gains."""
     planted = make_attributed_blocks(600, 12, mean_degree=15, random_state=0)
     A, X = planted.adjacency.toarray(), np.asarray(planted.graph.features.todense())
     rng = np.random.default_rng(0)
@@ -171,7 +171,7 @@ def test_a_blocks_last_node_stays():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_move_that_tables_suggest_is_made_only_if_it_gains_exactly(seed):
-    """Few values are much larger than the others, so that a typical value misleads."""
+    """A few values are much larger than the others, so the typical value misleads."""
     A, X, labels = small_network(seed, k=2)
     X *= np.random.default_rng(seed).choice([1.0, 40.0], size=X.shape, p=[0.8, 0.2])
     before = log_likelihood(A, X, labels)
@@ -189,7 +189,7 @@ def test_as_many_moves_are_counted_as_nodes_have_moved():
 @compiled_only
 @pytest.mark.parametrize("stored", [False, True])
 def test_compilation_is_announced_where_none_is_stored(stored, tmp_path):
-    """In a process of its own, as this one has compiled the moves already."""
+    """In a separate process, because this one has already compiled the moves."""
     code = (
         "import logging; logging.basicConfig(level=logging.INFO)\n"
         "from blockselect.consensus.moves import announce_compilation; announce_compilation()"

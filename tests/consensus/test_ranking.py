@@ -1,4 +1,4 @@
-"""How much of the block structure features explain, and their ranking by it: as a plain ridge regression says."""
+"""Shares of the block structure that features explain, and rankings, compared with a plain ridge regression."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def gains_of(by_blocks, by_links=0.0, is_constant=None):
 
 
 def ranking_of(X, A, models, n_wanted=5):
-    """As the default ranks the features, by block models that are given as labels."""
+    """The ranking of the default for block models given as labels."""
     graph = check_attributed_graph(X, A)
     regression = BlockRegression.of(graph.features, graph.adjacency, models, trees_of(models))
     return rank_features(regression, gains_by_models(graph, models), n_wanted)
@@ -101,7 +101,7 @@ def test_all_features_together_converge_where_there_are_many(form):
     expected = reference.share(U, T, np.arange(X.shape[1]), reference.ridge(U))
     of_all = regression_of(A, X, [blocks], form).of_all(max_factorised=10)
     assert of_all == pytest.approx(expected, rel=1e-4)
-    assert of_all <= expected + 1e-12  # the iterations come from below
+    assert of_all <= expected + 1e-12  # the iterations converge from below
 
 
 @forms
@@ -170,7 +170,7 @@ def test_blocks_that_say_nothing_leave_nothing_to_explain(form):
 
 @forms
 def test_blocks_that_link_to_each_other_only_are_a_target_too(form):
-    """A node and its neighbours are on different sides: they are not added up to nothing."""
+    """A node and its neighbours are on different sides, but do not cancel."""
     X, _, _ = planted()
     A, sides = path(90).toarray(), np.arange(90) % 2
     X[:, 0] = sides
@@ -190,7 +190,7 @@ def test_a_model_of_one_block_beside_another_changes_nothing():
 
 
 def test_an_isolated_node_counts_only_with_its_own_block():
-    """P H = 0: against the same node with neighbours in its block, whose walks stay there for four steps."""
+    """Compared with a node whose neighbours are in its own block, where its random walk stays for four steps."""
     A = sparse.block_diag([complete(4), complete(4), sparse.csr_array((2, 2))], format="csr")
     blocks = np.repeat([0, 1, 0, 1], [4, 4, 1, 1])
     T = target_of(A.toarray(), [blocks])[:, 0]
@@ -330,7 +330,7 @@ def test_a_copy_of_a_selected_feature_adds_little():
     X, A, blocks = planted()
     first, second = ranking_of(X, A, [blocks], 2).order[:2]
     doubled = ranking_of(np.column_stack([X, X[:, first]]), A, [blocks], 2)
-    assert doubled.order[0] == first  # of two that are the same the lower index
+    assert doubled.order[0] == first  # the lower index of two identical features
     assert doubled.order[1] == second  # not the copy, which is as good by itself
     assert doubled.alone[24] == pytest.approx(doubled.alone[first])
     assert 0 < doubled.added[24] < 0.5 * doubled.added[first]

@@ -1,4 +1,4 @@
-"""Refined blocks against the joint likelihood written out, and against the two-step method on planted networks."""
+"""Refined blocks, compared with the plain joint likelihood, and with the two-step method on planted networks."""
 
 import pickle
 
@@ -38,7 +38,7 @@ def planted_start(seed, family="spectral", **settings):
 
 
 def precision(planted, scores):
-    """Share of planted features among as many of the highest scores."""
+    """Share of planted features among the features with the highest scores."""
     wanted = planted.is_informative
     return wanted[np.argsort(-scores, kind="stable")[: wanted.sum()]].mean()
 
@@ -125,7 +125,7 @@ def test_joint_learning_does_no_harm_where_two_steps_succeed(extra):
 
 
 def agreement(blocks, labels):
-    """Whether each node's block holds mostly nodes of its own planted block."""
+    """Whether most nodes in the block of a node are from its planted block: (n,)"""
     table = np.zeros((labels.max() + 1, blocks.max() + 1))
     np.add.at(table, (labels, blocks), 1)
     return table.argmax(axis=1)[labels] == blocks
@@ -201,7 +201,7 @@ def test_rounds_end_at_the_limit_and_at_the_tolerance():
 
 
 def assert_ended_at(result, least):
-    """The last round gained no more; another that did so was followed by one over all nodes, which gained more."""
+    """The last round gained at most this; after any earlier such round, one over all nodes gained more."""
     gains = -np.diff(result.objective)
     little = gains <= least
     assert little[-1]

@@ -1,4 +1,4 @@
-"""The default on features in row chunks: the result of the same features in memory."""
+"""The default on features in row chunks gives the result of the same features in memory."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def in_chunks(X, cuts=CUTS):
 
 
 def links(X):
-    """The planted links without those of a node that has no features either."""
+    """The planted links, without the links of nodes that have no features."""
     A = PLANTED.adjacency.toarray()
     bare = ~X.any(axis=1)
     A[bare] = A[:, bare] = 0
@@ -178,7 +178,7 @@ def test_settings_that_need_single_nodes_are_refused(settings, message):
 
 @pytest.mark.parametrize("name", ["debian", "debian-all"])
 def test_debian_in_chunks_gives_its_selection_in_memory(name, request, monkeypatch):
-    """With the same families. In several chunks nodes move in another order, as they do with another seed."""
+    """With the same families. In several chunks, nodes move in another order, as with another seed."""
     if name == "debian":
         debian, n_rows = load_debian(), 1500
     else:
@@ -204,7 +204,7 @@ def test_debian_in_chunks_gives_its_selection_in_memory(name, request, monkeypat
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process, as on Linux")
 def test_a_fit_never_holds_the_whole_matrix():
-    """In a process of its own: beyond what a small fit takes, less than half of the matrix."""
+    """In a separate process: beyond the memory of a small fit, less than half of the matrix."""
     code = """
 import numpy as np
 from scipy import sparse

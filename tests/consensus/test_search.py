@@ -1,4 +1,4 @@
-"""Effort: candidates, rounds and resamples within a budget of work, and what was cut."""
+"""Effort: candidates, rounds and resampled graphs within a budget of work."""
 
 from dataclasses import replace
 
@@ -68,7 +68,7 @@ def test_a_fit_keeps_to_the_budget_and_says_what_it_cut(monkeypatch):
 
 
 def test_rounds_of_refinement_follow_the_budget(monkeypatch):
-    """With few links, refinement goes on after five rounds."""
+    """With few links, refinement continues after five rounds."""
     network = make_attributed_blocks(400, 5, mean_degree=2, random_state=0)
     selector = BlockModelSelector(10, n_blocks=5, n_candidates=3, refine=True, random_state=0)
     gains = []

@@ -1,4 +1,4 @@
-"""Which features match the graph better than chance: discover_features, and BlockModelSelector("auto") by it."""
+"""Features that match the graph better than chance: discover_features and BlockModelSelector("auto")."""
 
 from itertools import pairwise
 
@@ -174,7 +174,7 @@ def test_the_cut_is_that_of_benjamini_and_hochberg(p_values, level):
 
 @pytest.mark.parametrize(("n_informative", "least_found"), [(10, 0.3), (0, 0)])
 def test_the_share_of_false_discoveries_is_kept_on_average(n_informative, least_found):
-    """Also of decoys, which agree among themselves but not with the graph."""
+    """With decoys, too, which are related to one another but not to the graph."""
     level, false, found = 0.1, [], []
     for seed in range(60):
         network = make_attributed_blocks(
@@ -231,7 +231,7 @@ def by_degree(power, seed):
 
 @pytest.mark.parametrize("power", [0.5, 1.0])
 def test_features_that_follow_how_many_a_node_has_are_no_discoveries(power):
-    """Where all nodes changed places, whatever their totals, well over a third of the discoveries were false."""
+    """If all nodes were permuted, whatever their totals, well over a third of the discoveries would be false."""
     mean, error, found = false_and_found(by_degree(power, seed) for seed in range(40))
     assert mean <= 0.1 + 2 * error
     assert found > 0.3
@@ -280,7 +280,7 @@ def test_nodes_without_features_are_left_out_of_the_exchange(network):
 
 
 def test_weights_with_heavy_tails_hide_nothing(network):
-    """With such weights as they are, blocks are a few heavy links and hardly any feature is found."""
+    """With uncapped weights, blocks would be a few heavy links, and hardly any feature would be found."""
     rng = np.random.default_rng(0)
     upper = np.triu(network.adjacency.toarray(), k=1)
     upper[upper > 0] = rng.pareto(0.8, np.count_nonzero(upper)) + 1

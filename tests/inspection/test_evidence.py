@@ -1,4 +1,4 @@
-"""The test whether selected features follow the graph: valid for any selection, and not blind."""
+"""The test whether selected features are associated with the graph: valid for any selection, and powerful."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def random_network(rng, n=120, m=40):
 
 
 def most_autocorrelated(features, adjacency, d):
-    """The selection that the test should find hardest to see through: the columns of the largest exponents."""
+    """The selection that is hardest for the test: the columns with the largest exponents."""
     return np.argsort(-along_all_links(features, adjacency).values(np.arange(features.shape[0])))[:d]
 
 

@@ -1,4 +1,4 @@
-"""Features that spread over groups as most do: those that mark a group are told apart, whatever the groups have."""
+"""Reference features: features that mark a group are recognised, however active its nodes are."""
 
 import numpy as np
 import pytest

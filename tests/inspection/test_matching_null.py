@@ -1,4 +1,4 @@
-"""Pulls of features towards the graph, and their null: features rematched at random, calibrated on planted truth."""
+"""Pulls of features towards the graph, and their null distribution under random matchings, with known truth."""
 
 import functools
 from dataclasses import replace
@@ -35,14 +35,14 @@ def test_pulls_are_those_of_the_formula(mixed_problem):
 
 
 def shuffled(Y, rng):
-    """So few nodes are one stratum, in the order of their totals."""
+    """So few nodes form one stratum, in the order of their totals."""
     nodes, order = np.argsort(Y.sum(axis=1), kind="stable"), np.zeros(len(Y), dtype=int)
     order[nodes] = nodes[rng.permutation(len(nodes))]
     return order
 
 
 def slow_pulls(Y, orders, model, profile_ratio):
-    """Written out for one model: pulls at the mean induced density over many random matchings, found by summing."""
+    """The plain formula for one model: pulls at the mean induced density over many random matchings."""
     k = model.n_blocks
     s, n = model.block_sizes, len(Y)
     M_hat = np.zeros((k, k))
@@ -86,7 +86,7 @@ def test_with_groups_the_larger_of_both_counts_in_spreads_of_its_own_and_groups_
 
 
 def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):
-    """The real matching is one among the rounds: nothing but its place tells it from them."""
+    """The real matching is exchangeable with the random ones: only its position differs."""
     Y, models = mixed_problem.Y, mixed_problem.models
     order = shuffled(in_units(Y), np.random.default_rng(5))
     dealt = Y[np.argsort(order)]
@@ -112,7 +112,7 @@ def test_neither_the_scale_of_features_nor_that_of_links_matters(mixed_problem, 
 
 
 def test_one_round_deals_all_features_out_alike(mixed_problem):
-    """Twins stay twins under the null: features keep all that they have to do with one another."""
+    """Identical features remain identical: random matchings keep the relations between features."""
     Y = np.hstack([mixed_problem.Y, mixed_problem.Y[:, [0]]])
     null = pulls_of(Y, mixed_problem.models)[1:]
     assert_allclose(null[:, 0], null[:, -1], rtol=1e-10)
@@ -169,7 +169,7 @@ REGIMES = {  # settings of the network, least power at levels 0.1 and 0.2
 
 @functools.cache
 def planted_p_values(regime):
-    """Which features are informative, and p-values, of each network of a regime."""
+    """For each network of a regime: which features are informative, and their p-values."""
     tested = []
     for seed in range(N_NETWORKS):
         planted = make_attributed_blocks(random_state=seed, **REGIMES[regime][0])

@@ -47,7 +47,7 @@ _AGREE = 0.95  # mean adjusted Rand index above which block models found from th
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The effort that a search was asked to make, and the effort that is planned within the budget."""
+    """The requested effort of a search, and the effort that is planned within the budget."""
 
     work: float  # upper bound on the multiplications of the requested effort
     asked_candidates: int
@@ -74,6 +74,7 @@ class Effort:
 
     @property
     def was_cut(self) -> bool:
+        """Whether the planned effort is smaller than the requested one."""
         return self.share < 1
 
     def _cut(self, asked: int, least: int) -> int:
@@ -81,16 +82,15 @@ class Effort:
 
 
 def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"]) -> Effort:
-    """Plan the effort of a search for block models with this number of blocks."""
-    asked = _default_candidates(graph, n_blocks) if n_candidates == "auto" else n_candidates
-    return Effort(_work(graph, n_blocks, asked), asked)
+    """Plan the effort of a search for block models with this number of blocks.
 
-
-def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
-    """The default number of candidates: 9 to 48, depending on the estimated cost, and equally many of each family."""
-    affordable = CHEAP / _work(graph, n_blocks, _FEW_CANDIDATES) * _FEW_CANDIDATES
-    turns = floor(min(affordable, _MANY_CANDIDATES) / len(MIXED))
-    return max(_FEW_CANDIDATES, turns * len(MIXED))
+    "auto" means 9 to 48 candidates, depending on the estimated cost, and equally many of each family.
+    """
+    if isinstance(n_candidates, str):
+        affordable = CHEAP / _work(graph, n_blocks, _FEW_CANDIDATES) * _FEW_CANDIDATES
+        turns = floor(min(affordable, _MANY_CANDIDATES) / len(MIXED))
+        n_candidates = max(_FEW_CANDIDATES, turns * len(MIXED))
+    return Effort(_work(graph, n_blocks, n_candidates), n_candidates)
 
 
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
