@@ -496,14 +496,14 @@ class BlockModelSelector(BlockGuidedSelector):
     def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
         """Set how much of the blocks the selected features explain; return the curve over the number of features."""
         in_order = self._selected_in_order()
-        counted, regression = in_order[:MAX_REGRESSED], ranking.regression
-        self.explained_ = np.pad(regression.cumulative(counted), (0, len(in_order) - len(counted)), mode="edge")
+        regressed, regression = in_order[:MAX_REGRESSED], ranking.regression
+        self.explained_ = np.pad(regression.cumulative(regressed), (0, len(in_order) - len(regressed)), mode="edge")
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.beyond_chance_ = ranking.is_clear
         self.coef_, self.intercept_ = regress_blocks(
-            features, np.flatnonzero(self.support_), counted, best.model.labels, regression.ridge
+            features, np.flatnonzero(self.support_), regressed, best.model.labels, regression.ridge
         )
-        n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(counted)
+        n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(regressed)
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
         # There is no curve for row chunks, which it would read several times, or for one block: nothing to explain.
         has_curve = best.model.n_blocks > 1 and in_memory(features)

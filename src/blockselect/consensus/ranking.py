@@ -138,21 +138,29 @@ def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: fl
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
-    """Rank all features: the first `n_wanted` by greedy selection, as far as features are clearly associated."""
+    """Rank all features; the first `n_wanted` are selected greedily among those clearly associated with the graph."""
     is_useful = (regression.squares > 0) & ~gains.is_constant
     is_clear = is_useful & (gains.z_values > _CLEAR)
     effect = effect_sizes(gains, regression.features)
     clear = np.flatnonzero(is_clear)
     chosen, share = select_together(regression, clear, n_wanted, effect[clear])
-    next_to_greedy = np.zeros(len(effect))
-    next_to_greedy[clear] = share * effect[clear]
-    groups = (np.setdiff1d(clear, chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
-    values = (next_to_greedy if share.any() else gains.total, gains.total, gains.total)
-    ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
-    order = np.concatenate([chosen, *ranked])
-    counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_REGRESSED)])
+    would_add = np.zeros(len(effect))
+    would_add[clear] = share * effect[clear]
+
+    def best_among(columns: IntArray, values: FloatArray) -> IntArray:
+        return columns[best_first(values[columns])]
+
+    order = np.concatenate(
+        [
+            chosen,
+            best_among(np.setdiff1d(clear, chosen), would_add if share.any() else gains.total),
+            best_among(np.flatnonzero(is_useful & ~is_clear), gains.total),
+            best_among(np.flatnonzero(~is_useful), gains.total),
+        ]
+    )
+    regressed, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_REGRESSED)])
     added = np.zeros(len(effect))
-    added[counted], added[others] = regression.added(counted, others)
+    added[regressed], added[others] = regression.added(regressed, others)
     scores = _falling_scores(added * effect, order, is_clear, is_useful, gains.total)
     alone = np.where(is_useful, regression.alone, 0.0)
     return Ranking(order, scores, added, alone, is_useful, is_clear, n_wanted, regression)

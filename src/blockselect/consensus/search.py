@@ -86,11 +86,13 @@ def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Li
 
     "auto" means 9 to 48 candidates, depending on the estimated cost, and equally many of each family.
     """
-    if isinstance(n_candidates, str):
+    if n_candidates == "auto":
         affordable = CHEAP / _work(graph, n_blocks, _FEW_CANDIDATES) * _FEW_CANDIDATES
         turns = floor(min(affordable, _MANY_CANDIDATES) / len(MIXED))
-        n_candidates = max(_FEW_CANDIDATES, turns * len(MIXED))
-    return Effort(_work(graph, n_blocks, n_candidates), n_candidates)
+        asked = max(_FEW_CANDIDATES, turns * len(MIXED))
+    else:
+        asked = n_candidates
+    return Effort(_work(graph, n_blocks, asked), asked)
 
 
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
