@@ -433,7 +433,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _whether_to_refine(
         self, search: SearchResult, graph: AttributedGraph, likelihood: JointLikelihood
     ) -> tuple[bool, str, list[BlockModel]]:
-        """Whether to refine the blocks with the features, the reason, and the candidates to compare."""
+        """Decide whether to refine the blocks; return this, the reason, and the candidates to compare."""
         if not self._finds_blocks():
             return False, "the blocks were given", search.models
         if self.refine != "auto":
@@ -482,7 +482,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return found
 
     def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
-        """Select the first features of the ranking, or all discoveries, because their error rate only holds for all."""
+        """Select the first features of the ranking, or all discoveries: their error rate would not hold for fewer."""
         if discoveries is None:
             n_constant = int(np.count_nonzero(~ranking.is_useful))
             why = f"the other {n_constant} have the same value for all nodes."
@@ -505,7 +505,7 @@ class BlockModelSelector(BlockGuidedSelector):
         )
         n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(regressed)
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
-        # There is no curve for row chunks, which it would read several times, or for one block: nothing to explain.
+        # No curve for row chunks, which would be read several times, or for one block, which leaves nothing to explain.
         has_curve = best.model.n_blocks > 1 and in_memory(features)
         return explained_by_size(self, regression, ranking.of_all) if has_curve else None
 

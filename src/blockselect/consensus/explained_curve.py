@@ -26,7 +26,7 @@ NEARLY_ALL = 0.95  # of what all selected features explain
 def explained_by_size(
     selector: BlockGuidedSelector, regression: BlockRegression, of_all: float | None = None
 ) -> dict[str, Any]:
-    """Share of the block structure that the first 1, 2, 4, … features explain, and that random and all features do.
+    """Share of the block structure explained by the first 1, 2, 4, … features, by random features and by all features.
 
     All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.target`.
 
@@ -60,7 +60,7 @@ def explained_by_size(
 
 
 def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
-    """The same for a selector with one block model; None for a single block, and for features in row chunks."""
+    """`explained_by_size` for a selector with one block model; None for a single block, and for row chunks."""
     if selector.block_model_.n_blocks == 1 or not in_memory(graph.features):
         return None
     with one_thread():  # otherwise sums would depend on the number of cores

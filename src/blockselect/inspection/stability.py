@@ -207,7 +207,7 @@ def _by_margins(scores: FloatArray, n_selected: int) -> FloatArray:
 
 
 def _margins(scores: FloatArray, n_selected: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Number, mean and sum of squared deviations of the positive-score margins of each feature: (m,) each."""
+    """Number, mean and sum of squared deviations of the margins of each feature, for positive scores: (m,) each."""
     positive = scores > 0
     logs = np.log(scores, where=positive, out=np.full(scores.shape, -np.inf))
     margins = np.clip(logs - _log_threshold(logs, n_selected)[:, None], -_BOUND, _BOUND, where=positive, out=0 * scores)
