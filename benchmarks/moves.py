@@ -27,7 +27,7 @@ from benchmarks.quality.regimes import REGIMES, PlantedSizes, plant
 from benchmarks.scale import markdown
 from blockselect import AttributedGraph, BlockModel, find_block_models
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.rows.statistics import are_sparse_counts, presence
 
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "moves.csv"
@@ -39,14 +39,18 @@ import numpy as np
 from scipy import sparse
 from blockselect import BlockModel, check_attributed_graph, make_attributed_blocks
 try:
-    from blockselect.consensus.refine import JointLikelihood
+    from blockselect.consensus.likelihood import JointLikelihood
+    from blockselect.consensus.refine import refine_blocks
 except ImportError:  # version 0.2.0 or older
     from blockselect.consensus.joint import JointLikelihood
+
+    def refine_blocks(likelihood, models, rngs):
+        return [likelihood.improve(model, rng=rng) for model, rng in zip(models, rngs)]
 
 def refine(graph, starts):
     likelihood = JointLikelihood(graph)
     models = [BlockModel.from_labels(graph.adjacency, labels) for labels in starts]
-    return [likelihood.improve(model, rng=np.random.default_rng(i)) for i, model in enumerate(models)]
+    return list(refine_blocks(likelihood, models, rngs=[np.random.default_rng(i) for i in range(len(models))]))
 
 small = make_attributed_blocks(100, 3, random_state=0)
 refine(small.graph, [small.blocks])  # loads all code

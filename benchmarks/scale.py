@@ -242,7 +242,7 @@ class Stages:
 
         stack = ExitStack()
         steps: tuple[tuple[Any, str, str], ...] = (
-            (default.BlockModelSelector, "_read_given", "gate"),
+            (default.BlockModelSelector, "_check_network", "gate"),
             (search, "count_blocks", "number of blocks"),
             (search, "find_candidates", "block models"),
             (default, "JointLikelihood", "screening"),

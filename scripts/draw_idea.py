@@ -17,7 +17,7 @@ from scipy.cluster.hierarchy import dendrogram
 
 from blockselect import BlockModel, make_attributed_blocks, plot
 from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_groups
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.datasets import PlantedNetwork
 from blockselect.plot.common import AMOUNTS, GREY, INK, STYLE
 from blockselect.report.charts import node_places

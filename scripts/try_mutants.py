@@ -89,7 +89,6 @@ TESTS = {
     "consensus/likelihood.py": [
         "tests/consensus/test_feature_likelihood.py",
         "tests/consensus/test_link_likelihood.py",
-        "tests/consensus/test_link_excess.py",
         "tests/consensus/test_refine.py",
     ],
     "consensus/resampling.py": ["tests/consensus/test_estimator.py", "tests/inspection/test_stability.py"],

@@ -1,4 +1,4 @@
-"""Every selector that reads a graph says whether its selection follows this graph."""
+"""Every selector that uses a graph tests whether its selection is associated with this graph."""
 
 from __future__ import annotations
 

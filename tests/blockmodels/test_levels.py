@@ -18,7 +18,7 @@ from blockselect.blockmodels.levels import (
     numbers_of_groups,
     renumber_leaves,
 )
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
 
 seeds = st.integers(0, 500)
 

@@ -121,7 +121,7 @@ def test_blocks_of_another_graph_are_refused(network):
 @pytest.mark.parametrize(("name", "value"), [("n_blocks", 3), ("n_candidates", 5)])
 def test_a_parameter_without_effect_beside_given_blocks_warns(network, name, value):
     selector = BMGUFS(12, block_model=network.blocks, **{name: value})
-    with pytest.warns(UserWarning, match=f"{name} is {value}, which has no effect: block_model brings the blocks"):
+    with pytest.warns(UserWarning, match=f"{name} is {value}, which has no effect: the blocks are given"):
         selector.fit(network.features, adjacency=network.adjacency)
     assert_array_equal(selector.labels_, network.blocks)
     assert selector.n_blocks_reason_ == AS_GIVEN

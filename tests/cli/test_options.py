@@ -17,7 +17,7 @@ from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, in_
 from blockselect.cli.methods import meanings, parameters_of
 from blockselect.cli.options import number_or_word, parse_settings
 from blockselect.cli.selection import configured_selector
-from blockselect.consensus.ranking import ENOUGH, MAX_STEPS
+from blockselect.consensus.ranking import ENOUGH, MAX_GREEDY_STEPS
 from blockselect.datasets import DATASETS
 from blockselect.evaluation.comparison import DEFAULT_METHODS, PROTOCOLS
 from blockselect.inputs.files import UnknownNodes
@@ -56,7 +56,7 @@ def test_the_help_shows_the_defaults_of_the_library(shown):
     assert OURS["n_features_to_select"] is OURS["n_jobs"] is OURS["n_neighbors"] is PAPERS["n_neighbors"] is None
     assert (OURS["n_blocks"], PAPERS["n_blocks"], OURS["block_model"]) == ("auto", None, "mixed")
     assert OURS["max_blocks"] == 50  # in the help of --blocks
-    assert (ENOUGH, MAX_STEPS) == (0.8, 500)
+    assert (ENOUGH, MAX_GREEDY_STEPS) == (0.8, 500)
     assert inspect.signature(selection_stability).parameters["n_resamples"].default == command.RESAMPLES
     assert command.MIN_RESAMPLES == MIN_RESAMPLES
 

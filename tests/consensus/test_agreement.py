@@ -1,4 +1,4 @@
-"""The stability of blocks: how closely those of a fit with another seed would match them."""
+"""The stability of blocks: how closely the blocks of a fit with another seed would match them."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_a_block_that_is_merged_overlaps_by_its_share_of_the_merged_one():
 
 
 def test_better_models_count_more():
-    """Half the starts find the second best model next with probability 1/2, the third best with 1/4."""
+    """The best model of half of the starts is the second best of all with probability 1/2, the third best with 1/4."""
     of_blocks, overall = expected_agreement([WHOLE, WHOLE, HALVED])
     assert_allclose(of_blocks, [(2 * 1 + 0.5) / 3, 1, 1])
     assert overall == pytest.approx((2 + adjusted_rand_score(WHOLE, HALVED)) / 3)

@@ -1,4 +1,4 @@
-"""The default on a real cluster of two worker processes: the result of the same chunks here."""
+"""The default on a cluster of two worker processes gives the result of the same chunks in this process."""
 
 import os
 import signal

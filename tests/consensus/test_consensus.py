@@ -1,4 +1,4 @@
-"""Screening: the quarter of the candidates that explains links and features best is kept."""
+"""The quarter of the candidates that explains links and features best is kept."""
 
 from itertools import pairwise
 
@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel, find_block_models
 from blockselect.consensus.consensus import find_consensus
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
 
 
 @pytest.fixture(scope="module")
 def network():
-    """So few links that the refinement goes on after its first rounds."""
+    """With so few links that refinement continues after the first rounds."""
     return make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
 
 
@@ -38,14 +38,6 @@ def candidates(network):
 
 def screened(likelihood, candidates, refine, **options):
     return find_consensus(likelihood, candidates, refine=refine, rng=np.random.default_rng(1), **options)
-
-
-@pytest.mark.parametrize(("n", "n_kept"), [(1, 1), (4, 1), (5, 2), (9, 3)])
-@pytest.mark.parametrize("refine", [False, True])
-def test_a_quarter_is_kept_and_at_least_one(likelihood, candidates, refine, n, n_kept):
-    result = screened(likelihood, candidates[:n], refine)
-    assert len(result.models) == len(result.places) == n_kept
-    assert result.gain_at_start.shape == result.gain.shape == (n,)
 
 
 @pytest.mark.parametrize("refine", [False, True])
@@ -91,26 +83,6 @@ def test_the_number_of_jobs_changes_nothing(likelihood, candidates):
         shared = screened(likelihood, candidates, refine=True, n_jobs=3)
     assert_array_equal(shared.gain, alone.gain)
     assert_array_equal(shared.places, alone.places)
-
-
-@pytest.mark.parametrize("refine", [False, True])
-def test_progress_rises_to_its_end(likelihood, candidates, refine):
-    seen = []
-    screened(likelihood, candidates, refine, progress=lambda done, total: seen.append((done, total)))
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert seen[-1][0] == seen[-1][1]
-
-
-@pytest.mark.parametrize("refine", [False, True])
-def test_the_table_has_a_row_for_each_candidate_in_its_order(likelihood, candidates, refine):
-    result = screened(likelihood, candidates, refine)
-    table = result.table()
-    assert list(table) == ["family", "n_blocks", "relative_error", "gain_at_start", "gain", "in_consensus"]
-    for row, model in zip(table.itertuples(), candidates, strict=True):
-        assert (row.family, row.n_blocks, row.relative_error) == (model.family, model.n_blocks, model.relative_error)
-    assert_array_equal(table["gain_at_start"], result.gain_at_start)
-    assert_array_equal(table["gain"], result.gain)
-    assert_array_equal(np.flatnonzero(table["in_consensus"]), np.sort(result.places))
 
 
 def test_where_numbers_of_blocks_differ_candidates_are_compared_by_what_describes_them(network, likelihood):

@@ -1,4 +1,4 @@
-"""BlockModelSelector: which candidates are kept, what may move their blocks, and what it finds."""
+"""BlockModelSelector: which candidates are kept, when their blocks are refined, and what it selects."""
 
 import tracemalloc
 from dataclasses import replace
@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from blockselect import (
+    BMGUFS,
     BlockModel,
     BlockModelSelector,
     find_block_models,
@@ -22,12 +23,12 @@ from blockselect import (
     selection_stability,
 )
 from blockselect.blockmodels.candidates import find_candidates
-from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.blockmodels.n_blocks import count_blocks
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.refine import refine_blocks
 from blockselect.consensus.resampling import inverse_ranks, search_again
 from blockselect.consensus.search import numbers_to_try
 from blockselect.graphs.links import cap_weights, resample_links
-from blockselect.inputs import check_attributed_graph
 from blockselect.rows.statistics import in_standard_form
 from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import ParameterError
@@ -38,7 +39,7 @@ from references import explained as reference
 
 @pytest.fixture(scope="module")
 def hard_network():
-    """So few links that features help to find the blocks."""
+    """With so few links that features help to find the blocks."""
     return make_attributed_blocks(200, 3, mean_degree=3, random_state=2)
 
 
@@ -89,8 +90,9 @@ def test_given_blocks_are_never_moved(hard_network):
     labels[:60] = np.roll(labels[:60], 1)  # a refinement would put many of these back
     selector = fit(hard_network, block_model=labels)
     assert_array_equal(selector.labels_, labels)
-    moved = JointLikelihood(hard_network.graph).improve(selector.block_model_, rng=np.random.default_rng(0)).model
-    assert np.count_nonzero(moved.labels != labels) > 10
+    likelihood, rng = JointLikelihood(hard_network.graph), np.random.default_rng(0)
+    (moved,) = refine_blocks(likelihood, [selector.block_model_], rngs=[rng])
+    assert np.count_nonzero(moved.model.labels != labels) > 10
 
 
 def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
@@ -108,10 +110,10 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
 @pytest.mark.parametrize(
     ("options", "named", "why"),
     [
-        ({"block_model": [0, 1] * 100, "n_blocks": 2}, "n_blocks", "block_model brings the blocks"),
-        ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "block_model brings the blocks"),
-        ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "block_model brings the blocks"),
-        ({"block_model": [0, 1] * 100, "refine": False}, "refine", "block_model brings the blocks"),
+        ({"block_model": [0, 1] * 100, "n_blocks": 2}, "n_blocks", "the blocks are given as block_model"),
+        ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "the blocks are given as block_model"),
+        ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "the blocks are given as block_model"),
+        ({"block_model": [0, 1] * 100, "refine": False}, "refine", "the blocks are given as block_model"),
         ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it only limits n_blocks="auto"'),
     ],
 )
@@ -128,7 +130,7 @@ def test_the_number_of_blocks_is_found_and_never_above_its_limit():
     assert (found, limited) == (5, 3)
 
 
-REGIMES = {  # least precision, of 30 features among 120; chance: 0.25
+REGIMES = {  # smallest precision of 30 features among 120; 0.25 by chance
     "assortative": ({}, 0.8),
     "sparse": ({"mean_degree": 3}, 0.75),
     "disassortative": ({"structure": "disassortative"}, 0.45),
@@ -185,12 +187,14 @@ def test_an_empty_column_scores_zero_and_that_is_said(network):
 
 def test_progress_goes_through_the_stages_and_ends_each(network):
     seen = []
-    BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0).fit(
+    BlockModelSelector("auto", max_blocks=3, n_candidates=2, random_state=0).fit(
         network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
     )
-    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["block models", "screening", "ranking"]
-    for of in ("block models", "screening", "ranking"):
+    stages = ["number of blocks", "block models", "screening", "discoveries", "ranking"]
+    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == stages
+    for of in stages:
         counts = [(done, total) for stage, done, total in seen if stage == of]
+        assert counts[0][0] == 0
         assert all(done <= total for done, total in counts)
         assert counts[-1][0] == counts[-1][1]
 
@@ -240,7 +244,7 @@ def test_why_there_are_as_many_blocks_follows_what_showed_them():
     )
     found = BlockModelSelector(20, random_state=0).fit(planted.features, adjacency=planted.adjacency)
     by_links = count_blocks(planted.adjacency, rng=np.random.default_rng(0)).n_blocks
-    assert found.block_model_.n_blocks > by_links  # features show more
+    assert found.block_model_.n_blocks > by_links  # features reveal more blocks
     assert f"more than the {by_links} found from the links only" in found.n_blocks_reason_
     asked = BlockModelSelector(20, n_blocks=8, random_state=0).fit(planted.features, adjacency=planted.adjacency)
     assert asked.n_blocks_reason_ == "as requested"
@@ -317,20 +321,8 @@ def test_as_many_blocks_as_links_show_are_tried_and_more_up_to_a_dozen(by_links,
 def test_a_quarter_as_many_candidates_have_the_most_blocks_allowed(network, n_candidates, n_more):
     selector = fit(network, n_blocks="auto", max_blocks=5, n_candidates=n_candidates)
     numbers = selector.candidates_table_["n_blocks"]
-    assert (numbers > 3).sum() == n_more  # some families end with fewer than they were asked for
+    assert (numbers > 3).sum() == n_more  # some families end with fewer blocks than requested
     assert (numbers <= 3).sum() == n_candidates
-
-
-def test_progress_says_where_each_stage_begins(network):
-    seen = []
-    BlockModelSelector("auto", max_blocks=3, n_candidates=2, random_state=0).fit(
-        network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
-    )
-    for stage in ("number of blocks", "ranking"):
-        assert [news[1:] for news in seen if news[0] == stage] == [(0, 1), (1, 1)]
-    for stage in ("block models", "discoveries"):
-        steps = [news[1:] for news in seen if news[0] == stage]
-        assert (steps[0], steps[-1]) == ((0, 1), (1, 1))
 
 
 @pytest.mark.parametrize(
@@ -351,30 +343,12 @@ def test_the_least_value_of_a_parameter_is_accepted_and_what_lies_below_refused(
 def test_nodes_with_neither_links_nor_features_take_no_part_in_resampled_graphs_either(network):
     adjacency, features = sparse.block_diag([network.adjacency, np.zeros((2, 2))], format="csr"), network.features
     longer = sparse.vstack([features, sparse.csr_array((2, 52))], format="csr")
-    plain, extended = (fit(network), BlockModelSelector(12, **QUICK))
-    extended.fit(longer, adjacency=adjacency)
-    rngs = [np.random.default_rng(0)]
+    plain, extended = fit(network), BlockModelSelector(12, **QUICK).fit(longer, adjacency=adjacency)
     assert_allclose(extended.scores_, plain.scores_)
     assert_allclose(
-        extended._inverse_ranks_on(check_attributed_graph(longer, adjacency), [adjacency], rngs),
-        plain._inverse_ranks_on(network.graph, [network.adjacency], [np.random.default_rng(0)]),
+        selection_stability(extended, longer, adjacency=adjacency, n_resamples=4),
+        selection_stability(plain, features, adjacency=network.adjacency, n_resamples=4),
     )
-
-
-def test_what_is_not_set_has_its_documented_default():
-    assert BlockModelSelector().get_params(deep=False) == {
-        "n_features_to_select": None,
-        "n_blocks": "auto",
-        "max_blocks": MAX_BLOCKS,
-        "block_model": "mixed",
-        "n_candidates": "auto",
-        "refine": "auto",
-        "binarize": "auto",
-        "n_neighbors": None,
-        "n_jobs": None,
-        "random_state": None,
-        "verbose": 0,
-    }
 
 
 def target_of(network, selector):
@@ -386,7 +360,7 @@ def target_of(network, selector):
 
 @pytest.mark.parametrize("n", [1, 12, 52])
 def test_what_the_selected_features_explain_is_their_share_of_the_consensus_models(network, n):
-    """Also where features follow that are not clear."""
+    """This includes features that may follow the graph by chance."""
     selector = fit(network, n)
     U = reference.design(network.features.toarray())
     T = target_of(network, selector)
@@ -401,7 +375,7 @@ def test_what_the_selected_features_explain_is_their_share_of_the_consensus_mode
 
 
 def test_discoveries_explain_what_they_explain_together(network):
-    """They need not be the first of the ranking."""
+    """Discoveries need not be the first features of the ranking."""
     selector = fit(network, "auto")
     found = np.argsort(selector.ranking_)
     found = found[selector.support_[found]]
@@ -435,7 +409,7 @@ def test_one_block_leaves_nothing_to_explain_and_the_features_are_ranked_by_thei
     assert_array_equal(selector.explained_, 0)
     assert_allclose(selector.scores_, 0, atol=1e-9)
     assert (np.diff(selector.scores_[np.argsort(selector.ranking_)]) < 0).all()
-    assert precision(network, selector) > 0.7  # chance: 0.23
+    assert precision(network, selector) > 0.7  # 0.23 by chance
 
 
 def test_features_follow_the_two_sides_of_a_network_whose_links_all_cross():
@@ -463,7 +437,7 @@ def test_fewer_features_are_the_first_of_more():
 
 
 def stored_otherwise(features):
-    """The same values in other forms."""
+    """The same values, stored in other forms."""
     dense = features.toarray()
     with_zeros = sparse.coo_array(features)
     with_zeros = sparse.csr_array(
@@ -530,11 +504,14 @@ def test_of_cora_neither_storage_nor_threads_nor_processes_change_anything():
 def test_dense_values_are_ranked_alike_with_any_number_of_threads():
     network = make_attributed_blocks(400, 3, mean_degree=8, n_noise=200, random_state=0)
     dense = network.features.toarray() + np.random.default_rng(0).random(network.features.shape)
-    found = []
+    found, of_paper = [], []
     for limit in (1, 2):
         with threadpool_limits(limits=limit):
             found.append(BlockModelSelector(20, n_jobs=limit, **QUICK).fit(dense, adjacency=network.adjacency))
+            paper = BMGUFS(20, block_model=network.blocks, n_jobs=limit).fit(dense, adjacency=network.adjacency)
+            of_paper.append(paper._fit_result.explained)
     assert_the_same(found[1], found[0], "2 threads and jobs")
+    assert of_paper[1] == of_paper[0]
 
 
 @pytest.mark.parametrize("share", [1 / 3, 0.34])

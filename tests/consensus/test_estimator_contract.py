@@ -1,4 +1,4 @@
-"""BlockModelSelector among scikit-learn's estimators: its contract, pipelines, names, and what is refused."""
+"""BlockModelSelector as an estimator of scikit-learn: contract, pipelines, names, and errors."""
 
 import pickle
 
@@ -171,13 +171,3 @@ def test_the_table_has_every_feature_with_the_block_it_marks(network):
     assert len(marked) > 2
     means = frame.groupby(selector.labels_).mean() / frame.mean()
     assert_allclose(marked["lift"], [means.loc[row.marked_block, row.feature] for row in marked.itertuples()])
-
-
-@pytest.mark.parametrize(
-    "removed", ["solver", "device", "profile_ratio", "budget", "as_set", "n_clusters", "joint", "sparsity"]
-)
-def test_settings_of_other_methods_are_none_of_its_own(removed):
-    with pytest.raises(TypeError, match=removed):
-        BlockModelSelector(12, **{removed: None})
-    with pytest.raises(ValueError, match=removed):
-        BlockModelSelector(12).set_params(**{removed: None})

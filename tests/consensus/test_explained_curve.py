@@ -1,17 +1,14 @@
-"""The explained curve is the R² of the regression written out, and agrees with what the selector says."""
+"""The explained curve equals the R² of a plain regression, and agrees with the attributes of the selector."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
-from blockselect.consensus import explained_curve
 from blockselect.consensus.explained_curve import fewest_for_nearly_all, sizes_to_try
-from blockselect.consensus.target import BlockRegression
 from made_fits import easy_network, fit
 from references import explained as reference
 
@@ -43,7 +40,7 @@ def by_blocks(network, kind=BlockModelSelector, n=3, **options):
 
 
 def slow_share(features, adjacency, labels, columns):
-    """Three blocks have one level, so that their tree does not matter."""
+    """Three blocks have one level, so their tree does not matter."""
     U, T = reference.design(features), reference.target(adjacency, [labels], [np.array([[0, 1, 1, 2], [2, 3, 2, 3]])])
     return reference.share(U, T, columns, reference.ridge(U))
 
@@ -90,33 +87,30 @@ def test_random_features_are_those_of_a_few_draws_and_end_where_all_are_taken(ne
     assert again == found
 
 
-def test_the_regression_runs_on_one_thread_as_sums_over_more_come_in_any_order(network, monkeypatch):
-    threads, whole = set(), BlockRegression.added
-
-    def watched(*arguments):
-        threads.update(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-        return whole(*arguments)
-
-    monkeypatch.setattr(BlockRegression, "added", watched)
-    with threadpool_limits(limits=2):
-        by_blocks(network, BMGUFS)
-    assert threads == {1}
+@pytest.fixture(scope="module")
+def wide_network(network):
+    """More features than the curve contains, and than are all regressed on by default."""
+    noise = (np.random.default_rng(1).random((60, 1300)) < 0.3).astype(float)
+    return check_attributed_graph(np.column_stack([network.features, noise]), network.adjacency)
 
 
-def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(network, monkeypatch):
-    monkeypatch.setattr(explained_curve, "MAX_COUNTED", 2)
-    selector = by_blocks(network)
+def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(wide_network):
+    selector = by_blocks(wide_network, n=1100)
     found = selector._fit_result.explained
-    assert [point["n_features"] for point in found["curve"]] == [1, 2]
+    assert found["curve"][-1]["n_features"] == 1000
     assert found["share"] == selector.explained_[-1]
-    assert by_blocks(network, BMGUFS)._fit_result.explained["share"] is None
+    assert len(selector.explained_) == 1100
+    assert_array_equal(selector.explained_[1000:], selector.explained_[999])
+    copies = check_attributed_graph(np.tile(PERFECT, 400), wide_network.adjacency)
+    assert by_blocks(copies, BMGUFS, n=1100)._fit_result.explained["share"] is None
 
 
-def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(network, monkeypatch):
-    expected = by_blocks(network)._fit_result.explained["all"]
-    monkeypatch.setattr(explained_curve, "_FEW_FEATURES", 0)
-    assert by_blocks(network)._fit_result.explained["all"] is None
-    assert by_blocks(network, n=None)._fit_result.explained["all"] == pytest.approx(expected, rel=1e-9)
+def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(wide_network):
+    assert by_blocks(wide_network)._fit_result.explained["all"] is None
+    whole = by_blocks(wide_network, n=None)._fit_result.explained["all"]
+    everything = np.arange(wide_network.n_features)
+    slow = slow_share(wide_network.features, wide_network.adjacency.toarray(), LABELS, everything)
+    assert whole == pytest.approx(slow, rel=1e-9)
 
 
 def test_fewer_features_may_be_enough():

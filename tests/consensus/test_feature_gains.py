@@ -1,12 +1,12 @@
-"""How much better blocks and links explain each feature than chance."""
+"""How much better than chance blocks and links explain each feature."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.ranking import FeatureGains
-from blockselect.consensus.refine import JointLikelihood
 from blockselect.inputs.attributed import check_attributed_graph
 from blockselect.rows.statistics import in_units
 from references import joint as reference
@@ -18,7 +18,7 @@ def gains_of(likelihood, graph, models, scaled=None):
 
 
 def slow_gains(A, X, models):
-    """Gain of each feature from blocks, the mean over models, and from links, each less its penalty."""
+    """Gain of each feature from blocks, averaged over models, and from links, each minus its penalty."""
     from_blocks = [
         np.mean([reference.feature_gain(X, model.labels, feature) - (model.n_blocks - 1) for model in models])
         for feature in range(X.shape[1])
@@ -56,9 +56,3 @@ def test_features_that_were_scaled_before_have_the_same_gains():
     plain = gains_of(likelihood, graph, models)
     again = gains_of(likelihood, graph, models, in_units(graph.features))
     assert_array_equal(again.total, plain.total)
-
-
-def test_the_z_value_is_that_of_both_gains_and_zero_where_these_are_negative():
-    gains = FeatureGains(np.array([5.0, 1, 1, -9]), np.array([2.0, 8, -1, 4]), np.zeros(4, dtype=bool))
-    assert_allclose(gains.total, [7, 9, 0, -5])
-    assert_allclose(gains.z_values, [14**0.5, 18**0.5, 0, 0])

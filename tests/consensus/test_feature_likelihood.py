@@ -1,4 +1,4 @@
-"""What features gain by blocks, for features of every kind."""
+"""Log-likelihood gains from blocks, for features of every kind."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def gains_of(X, labels):
 
 
 def gains_as_poisson(X, labels):
-    """Without the overdispersion of each feature."""
+    """Gains without division by the overdispersion."""
     F = np.eye(labels.max() + 1)[labels]
     return feature_gains(X.T @ F, xlogx(X.T @ F), X.sum(axis=1) @ F)
 
@@ -42,7 +42,7 @@ def many_nodes(seed, n=600, k=5):
 
 
 def words(rng, n, m):
-    """Rare features, 0 or 1, that nodes have many or few of."""
+    """Rare binary features; some nodes have many of them, others few."""
     return (rng.random((n, m)) < 0.02 * rng.lognormal(0, 1, size=(n, 1))).astype(float)
 
 

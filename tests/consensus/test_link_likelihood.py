@@ -1,4 +1,4 @@
-"""Features and links in units of their own."""
+"""Units of features and links, and the log-likelihood gain of the links."""
 
 import numpy as np
 import pytest

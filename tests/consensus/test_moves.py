@@ -1,4 +1,4 @@
-"""Compiled moves of nodes against moves by likelihoods written out, one node and one block at a time."""
+"""Compiled node moves, compared with moves by the plain likelihood, one node and one block at a time."""
 
 import os
 import subprocess
@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
-from blockselect.consensus.likelihood import as_links, block_tables, link_gain, weights_by_block
-from blockselect.consensus.moves import SURE, Counts, Rows, sweep
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import Counts, JointLikelihood
+from blockselect.consensus.moves import SURE, Rows, sweep
+from blockselect.consensus.refine import refine_blocks
 from blockselect.datasets import make_attributed_blocks
 from references import joint as reference
 from references.joint import small_network
@@ -24,19 +24,21 @@ compiled_only = pytest.mark.skipif(not hasattr(sweep, "signatures"), reason="NUM
 IN_USE = np.array([True, False, True, True, False, True, True])
 
 
-def counts_of(X):
-    """The features as they are, with a typical value that is the mean of the non-zero ones."""
+def likelihood_of(A, X):
+    """With links and features in their own units; the typical value of a feature is the mean of its non-zero values."""
     holders = np.maximum(np.count_nonzero(X, axis=0), 1)
     typical = np.where(X.any(axis=0), X.sum(axis=0) / holders, 1.0)
     equal = bool(np.all((X == 0) | (typical == X)))
-    return Counts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
+    counts = Counts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
+    return JointLikelihood(check_attributed_graph(X, A), unit=1.0, counts=counts)
 
 
 def swept(A, X, labels, order, *, slack=None, in_use=IN_USE):
-    """Labels after one compiled sweep, how many nodes moved, and the tables and the slack as it left them."""
+    """Labels after one compiled sweep, the number of moves, and the updated tables and slack."""
     labels = labels.astype(np.int64)
-    links, features = as_links(sparse.csr_array(A), 1.0), counts_of(X)
-    (tables,) = block_tables(links, features, [labels])
+    likelihood = likelihood_of(A, X)
+    links, features = likelihood.links, likelihood.counts
+    (tables,) = likelihood.tables([labels])
     slack = np.zeros(len(A)) if slack is None else slack
     csr = features.matrix
     rows = Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, first=0)
@@ -98,7 +100,7 @@ def test_the_likelihood_never_falls(seed, k, binary):
 
 
 def test_of_many_blocks_tables_find_one_about_as_good_as_the_best():
-    """Planted blocks, of which a tenth of the nodes are in a wrong one: nearly all find back, as they do exactly."""
+    """A tenth of the nodes start in a wrong block; nearly all return to their own, as with exact gains."""
     planted = make_attributed_blocks(600, 12, mean_degree=15, random_state=0)
     A, X = planted.adjacency.toarray(), np.asarray(planted.graph.features.todense())
     rng = np.random.default_rng(0)
@@ -120,7 +122,7 @@ def test_tables_after_a_sweep_are_those_of_the_new_blocks(seed, binary):
     assert_allclose(tables.weights, F.T @ A @ F, atol=1e-9)
     assert_allclose(tables.sums, X.T @ F, atol=1e-9)
     assert_allclose(tables.totals, X.sum(axis=1) @ F, atol=1e-9)
-    (anew,) = block_tables(as_links(sparse.csr_array(A), 1.0), counts_of(X), [found])
+    (anew,) = likelihood_of(A, X).tables([found])
     for name in ("s_log_s", "join", "leave"):
         assert_allclose(getattr(tables, name), getattr(anew, name), atol=1e-9)
 
@@ -149,13 +151,6 @@ def test_slack_is_what_the_best_other_block_is_worse_by():
             assert slack[node] == pytest.approx(-max(values) - SURE)
 
 
-def test_the_gain_of_links_is_the_log_likelihood_above_one_block():
-    A, _, labels = small_network(2)
-    weights = weights_by_block(as_links(sparse.csr_array(A), 1.0), labels)
-    one = reference.link_log_likelihood(A, np.zeros_like(labels))
-    assert_allclose(link_gain(weights), reference.link_log_likelihood(A, labels) - one)
-
-
 def test_result_follows_the_nodes_when_nodes_and_visits_are_reordered():
     A, X, labels = small_network(5, n=30)
     order, visits = (np.random.default_rng(seed).permutation(30) for seed in (1, 2))
@@ -176,7 +171,7 @@ def test_a_blocks_last_node_stays():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_move_that_tables_suggest_is_made_only_if_it_gains_exactly(seed):
-    """Few values are much larger than the others, so that a typical value misleads."""
+    """A few values are much larger than the others, so the typical value misleads."""
     A, X, labels = small_network(seed, k=2)
     X *= np.random.default_rng(seed).choice([1.0, 40.0], size=X.shape, p=[0.8, 0.2])
     before = log_likelihood(A, X, labels)
@@ -194,7 +189,7 @@ def test_as_many_moves_are_counted_as_nodes_have_moved():
 @compiled_only
 @pytest.mark.parametrize("stored", [False, True])
 def test_compilation_is_announced_where_none_is_stored(stored, tmp_path):
-    """In a process of its own, as this one has compiled the moves already."""
+    """In a separate process, because this one has already compiled the moves."""
     code = (
         "import logging; logging.basicConfig(level=logging.INFO)\n"
         "from blockselect.consensus.moves import announce_compilation; announce_compilation()"
@@ -218,5 +213,5 @@ def test_one_signature_is_compiled_for_features_and_graphs_of_any_kind():
         A, X, labels = small_network(0)
         graph = check_attributed_graph(X.astype(kind), sparse.csr_array(A.astype(kind)))
         model = BlockModel.from_labels(graph.adjacency, labels)
-        JointLikelihood(graph).improve(model, rng=np.random.default_rng(0))
+        next(refine_blocks(JointLikelihood(graph), [model], rngs=[np.random.default_rng(0)]))
     assert len(sweep.signatures) == 1

@@ -1,4 +1,4 @@
-"""BlockModelSelector.predict: the block of new nodes from the selected features alone."""
+"""BlockModelSelector.predict: the block of new nodes from the selected features only."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_cross_validation_scores_by_the_predicted_blocks(planted):
 
 
 def test_equal_features_without_a_penalty_share_their_coefficient():
-    """As where rounding errors exceed λ: no unique solution is left, and the shortest one is taken."""
+    """As if rounding errors exceed λ: there is no unique solution, and the shortest one is used."""
     features, labels = np.repeat([[1.0, 1.0], [0.0, 0.0]], 5, axis=0), np.repeat([0, 1], 5)
     columns = np.arange(2)
     coefficients, intercepts = regress_blocks(features, columns, columns, labels, ridge=0.0)

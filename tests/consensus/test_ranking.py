@@ -1,4 +1,4 @@
-"""How much of the block structure features explain, and their ranking by it: as a plain ridge regression says."""
+"""Shares of the block structure that features explain, and rankings, compared with a plain ridge regression."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
-from blockselect.consensus import ranking as rankings
-from blockselect.consensus import target
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.ranking import (
     FeatureGains,
     effect_sizes,
@@ -17,7 +16,6 @@ from blockselect.consensus.ranking import (
     rank_features,
     select_together,
 )
-from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
 from blockselect.datasets import make_attributed_blocks
 from blockselect.inputs.attributed import check_attributed_graph
@@ -68,7 +66,7 @@ def gains_of(by_blocks, by_links=0.0, is_constant=None):
 
 
 def ranking_of(X, A, models, n_wanted=5):
-    """As the default ranks the features, by block models that are given as labels."""
+    """The ranking of the default for block models given as labels."""
     graph = check_attributed_graph(X, A)
     regression = BlockRegression.of(graph.features, graph.adjacency, models, trees_of(models))
     return rank_features(regression, gains_by_models(graph, models), n_wanted)
@@ -97,26 +95,22 @@ def test_sums_over_the_nodes_are_those_of_dense_matrices(form, seed):
 
 
 @forms
-def test_all_features_together_converge_where_there_are_many(form, monkeypatch):
-    monkeypatch.setattr(target, "_FEW_FEATURES", 10)
+def test_all_features_together_converge_where_there_are_many(form):
     X, A, blocks = planted(n_nodes=200, n_noise=60)
     U, T = reference.design(X), target_of(A, [blocks])
     expected = reference.share(U, T, np.arange(X.shape[1]), reference.ridge(U))
-    of_all = regression_of(A, X, [blocks], form).of_all()
+    of_all = regression_of(A, X, [blocks], form).of_all(max_factorised=10)
     assert of_all == pytest.approx(expected, rel=1e-4)
-    assert of_all <= expected + 1e-12  # the iterations come from below
+    assert of_all <= expected + 1e-12  # the iterations converge from below
 
 
 @forms
-def test_all_features_together_are_left_out_where_that_takes_too_long(form, monkeypatch):
+def test_all_features_together_are_left_out_where_that_takes_too_long(form):
     X, A, blocks = planted()
     regression = regression_of(A, X, [blocks], form)
     n_products = (np.count_nonzero(X) if form is sparse.csr_array else X.size) * 3
-    monkeypatch.setattr(target, "_FEW_FEATURES", 10)
-    monkeypatch.setattr(target, "_LARGEST_PRODUCT", n_products)
-    assert regression.of_all() is not None
-    monkeypatch.setattr(target, "_LARGEST_PRODUCT", n_products - 1)
-    assert regression.of_all() is None
+    assert regression.of_all(max_factorised=10, max_multiplications=n_products) is not None
+    assert regression.of_all(max_factorised=10, max_multiplications=n_products - 1) is None
 
 
 @forms
@@ -151,13 +145,12 @@ def test_what_columns_add_in_any_order_is_that_of_a_regression_for_each_set(form
     assert_allclose(would_add, expected, atol=1e-10)
 
 
-def test_what_others_would_add_does_not_depend_on_how_many_are_looked_at_at_once(monkeypatch):
-    X, A, blocks = planted()
-    regression, chosen, others = regression_of(A, X, [blocks]), np.array([3, 0]), np.arange(4, 24)
+def test_what_others_would_add_does_not_depend_on_how_many_there_are():
+    X, A, blocks = planted(n_noise=5000)
+    regression, chosen, others = regression_of(A, X, [blocks]), np.array([3, 0]), np.arange(4, 5012)
     _, at_once = regression.added(chosen, others)
-    monkeypatch.setattr(target, "_AT_ONCE", 7)
-    _, in_parts = regression.added(chosen, others)
-    assert_allclose(in_parts, at_once, rtol=1e-12)
+    in_parts = [regression.added(chosen, part)[1] for part in np.array_split(others, 3)]
+    assert_allclose(at_once, np.concatenate(in_parts), rtol=1e-12)
 
 
 @forms
@@ -172,12 +165,12 @@ def test_blocks_that_say_nothing_leave_nothing_to_explain(form):
         ranking = rank_features(regression, gains_of(np.arange(24.0)), 6)
         assert_array_equal(ranking.order, np.arange(24)[::-1])  # by their gains
         assert (np.diff(ranking.scores[ranking.order]) < 0).all()
-        assert_array_equal(ranking.explained(ranking.order), 0)
+        assert_array_equal(regression.cumulative(ranking.order), 0)
 
 
 @forms
 def test_blocks_that_link_to_each_other_only_are_a_target_too(form):
-    """A node and its neighbours are on different sides: they are not added up to nothing."""
+    """A node and its neighbours are on different sides, but do not cancel."""
     X, _, _ = planted()
     A, sides = path(90).toarray(), np.arange(90) % 2
     X[:, 0] = sides
@@ -197,7 +190,7 @@ def test_a_model_of_one_block_beside_another_changes_nothing():
 
 
 def test_an_isolated_node_counts_only_with_its_own_block():
-    """P H = 0: against the same node with neighbours in its block, whose walks stay there for four steps."""
+    """Compared with a node whose neighbours are in its own block, where its random walk stays for four steps."""
     A = sparse.block_diag([complete(4), complete(4), sparse.csr_array((2, 2))], format="csr")
     blocks = np.repeat([0, 1, 0, 1], [4, 4, 1, 1])
     T = target_of(A.toarray(), [blocks])[:, 0]
@@ -275,7 +268,7 @@ def test_scores_fall_with_the_ranking_and_shares_add_up_to_those_of_the_set(n_wa
     wanted, penalty = ranking.order[: min(n_wanted, 22)], reference.ridge(U)
     shares = [reference.share(U, T, wanted[:n], penalty) for n in range(len(wanted) + 1)]
     assert_allclose(ranking.added[wanted], np.diff(shares), atol=1e-10)
-    assert_allclose(ranking.explained(wanted), shares[1:], atol=1e-10)
+    assert_allclose(ranking.regression.cumulative(wanted), shares[1:], atol=1e-10)
     for other in np.setdiff1d(np.arange(22), wanted):  # what each would add next, whether it is clear or not
         rise = reference.share(U, T, [*wanted, other], penalty) - shares[-1]
         assert ranking.added[other] == pytest.approx(rise, abs=1e-10)
@@ -317,14 +310,11 @@ def test_enough_features_are_the_fewest_that_explain_80_percent_of_what_all_expl
     assert shares[0] < 0.8 * everything <= shares[1]
 
 
-def test_where_all_features_take_too_long_enough_is_a_share_of_the_first(monkeypatch):
-    X, A, blocks = planted()
+def test_where_all_features_take_too_long_enough_is_a_share_of_the_first_500():
+    X, A, blocks = planted(n_noise=600)
     regression, gains = regression_of(A, X, [blocks]), gains_by_models(check_attributed_graph(X, A), [blocks])
-    monkeypatch.setattr(target, "_FEW_FEATURES", 0)
-    monkeypatch.setattr(target, "_LARGEST_PRODUCT", 0)
-    monkeypatch.setattr(rankings, "MAX_STEPS", 10)
-    shares = rank_features(regression, gains, 10).explained(rank_features(regression, gains, 10).order[:10])
-    assert enough_features(regression, gains, regression.of_all()) == 1 + np.flatnonzero(shares >= 0.8 * shares[-1])[0]
+    shares = regression.cumulative(rank_features(regression, gains, 500).order[:500])
+    assert enough_features(regression, gains, None) == 1 + np.flatnonzero(shares >= 0.8 * shares[-1])[0]
 
 
 def test_the_first_of_a_longer_selection_are_those_of_a_shorter_one():
@@ -340,7 +330,7 @@ def test_a_copy_of_a_selected_feature_adds_little():
     X, A, blocks = planted()
     first, second = ranking_of(X, A, [blocks], 2).order[:2]
     doubled = ranking_of(np.column_stack([X, X[:, first]]), A, [blocks], 2)
-    assert doubled.order[0] == first  # of two that are the same the lower index
+    assert doubled.order[0] == first  # the lower index of two identical features
     assert doubled.order[1] == second  # not the copy, which is as good by itself
     assert doubled.alone[24] == pytest.approx(doubled.alone[first])
     assert 0 < doubled.added[24] < 0.5 * doubled.added[first]
@@ -373,27 +363,15 @@ def test_without_a_gain_by_blocks_an_effect_size_is_still_above_zero():
     assert effect_sizes(gains_of([1.0]), np.zeros((2, 1))) == pytest.approx(2**0.5)  # nobody has it
 
 
-def test_after_the_most_steps_features_are_ranked_by_what_each_would_add_next(monkeypatch):
-    X, A, blocks = planted()
-    regression, gains = regression_of(A, X, [blocks]), gains_of(np.full(24, 10.0))
-    monkeypatch.setattr(rankings, "MAX_STEPS", 4)
-    ranking, four = rank_features(regression, gains, 12), rank_features(regression, gains, 4)
-    assert_array_equal(ranking.order, four.order)
-    criterion = four.added * effect_sizes(gains, X)
-    assert (np.diff(criterion[four.order[4:]]) <= 0).all()
-    assert_allclose(ranking.added[ranking.order[:12]], np.diff(ranking.explained(ranking.order)[:12], prepend=0))
-
-
-def test_shares_are_counted_up_to_a_limit(monkeypatch):
-    X, A, blocks = planted()
-    whole = ranking_of(X, A, [blocks], 12)
-    monkeypatch.setattr(rankings, "MAX_COUNTED", 8)
-    limited = ranking_of(X, A, [blocks], 12)
-    first, shares = whole.order[:12], whole.explained(whole.order[:12])
-    assert_array_equal(limited.order, whole.order)
-    assert_allclose(limited.explained(first), np.concatenate([shares[:8], [shares[7]] * 4]))
-    assert_allclose(limited.added[first[:8]], whole.added[first[:8]])
-    assert (np.diff(limited.scores[limited.order]) <= 0).all()
+def test_after_500_steps_features_are_ranked_by_what_each_would_add_next():
+    X, A, blocks = planted(n_noise=600)
+    regression, gains = regression_of(A, X, [blocks]), gains_of(np.full(612, 10.0))
+    ranking, shorter = rank_features(regression, gains, 520), rank_features(regression, gains, 500)
+    assert_array_equal(ranking.order, shorter.order)
+    criterion = shorter.added * effect_sizes(gains, X)
+    assert (np.diff(criterion[shorter.order[500:]]) <= 1e-15).all()
+    first = ranking.order[:520]
+    assert_allclose(ranking.added[first], np.diff(regression.cumulative(first), prepend=0), atol=1e-12)
 
 
 @given(seed=seeds)
@@ -402,7 +380,7 @@ def test_shares_of_any_network_lie_between_zero_and_one(seed):
     ranking = ranking_of(X, A, labels, 7)
     assert (ranking.alone >= 0).all()
     assert (ranking.alone < 1).all()
-    shares = ranking.explained(ranking.order)
+    shares = ranking.regression.cumulative(ranking.order)
     assert (np.diff(shares, prepend=0) >= 0).all()
     assert shares[-1] < 1
     assert ranking.alone.max() <= shares[-1] + 1e-12

@@ -1,4 +1,4 @@
-"""The default on features in row chunks: the result of the same features in memory."""
+"""The default on features in row chunks gives the result of the same features in memory."""
 
 import os
 import subprocess
@@ -22,9 +22,10 @@ from blockselect import (
 )
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import ranking, target
-from blockselect.consensus.likelihood import as_counts, gains_by_links, link_unit
+from blockselect.consensus.likelihood import JointLikelihood, as_counts, link_unit
+from blockselect.consensus.link_gains import gains_by_links
 from blockselect.consensus.ranking import rank_by_trees
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.refine import refine_blocks
 from blockselect.rows.statistics import are_sparse_counts, constant_columns, in_units
 
 PLANTED = make_attributed_blocks(240, 4, mean_degree=5, n_informative=20, n_redundant=0, n_noise=60, random_state=0)
@@ -47,7 +48,7 @@ def in_chunks(X, cuts=CUTS):
 
 
 def links(X):
-    """The planted links without those of a node that has no features either."""
+    """The planted links, without the links of nodes that have no features."""
     A = PLANTED.adjacency.toarray()
     bare = ~X.any(axis=1)
     A[bare] = A[:, bare] = 0
@@ -87,7 +88,11 @@ def test_moves_in_the_same_order_give_the_result_in_memory(kind):
     X = KINDS[kind]
     start = BlockModel.of_checked(PLANTED.adjacency, np.random.default_rng(1).permutation(PLANTED.blocks))
     here, there = (
-        JointLikelihood(check_attributed_graph(one, PLANTED.adjacency)).improve(start, rng=GroupedOrders(3))
+        next(
+            refine_blocks(
+                JointLikelihood(check_attributed_graph(one, PLANTED.adjacency)), [start], rngs=[GroupedOrders(3)]
+            )
+        )
         for one in (X, in_chunks(X))
     )
     assert here.n_moves.sum() > 100
@@ -100,12 +105,12 @@ def test_moves_in_the_same_order_give_the_result_in_memory(kind):
 @pytest.mark.parametrize("batch", [2, 64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
-    monkeypatch.setattr(ranking, "_BATCH", batch)
+    monkeypatch.setattr(ranking, "_COLUMNS_PER_PASS", batch)
     X = KINDS[kind]
     blocks = [PLANTED.blocks, (PLANTED.blocks + (RNG.random(240) < 0.1)) % 4]
     rankings = []
     for one in (X, in_chunks(X)):
-        monkeypatch.setattr(target, "_CELLS", 200)  # several slices of the Gram matrix
+        monkeypatch.setattr(target, "_CELLS_PER_SLICE", 200)  # several slices of the Gram matrix
         graph = check_attributed_graph(one, links(X))
         models = [BlockModel.of_checked(graph.adjacency, labels) for labels in blocks]
         likelihood = JointLikelihood(graph)
@@ -115,7 +120,8 @@ def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
     assert_array_equal(there.is_useful, here.is_useful)
     for name in ("scores", "added", "alone"):
         assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-8, atol=1e-12)
-    assert_allclose(there.explained(there.order[:5]), here.explained(here.order[:5]), rtol=1e-8)
+    there_together, here_together = (one.regression.cumulative(one.order[:5]) for one in (there, here))
+    assert_allclose(there_together, here_together, rtol=1e-8)
     assert there.regression.of_all() is None
 
 
@@ -172,7 +178,7 @@ def test_settings_that_need_single_nodes_are_refused(settings, message):
 
 @pytest.mark.parametrize("name", ["debian", "debian-all"])
 def test_debian_in_chunks_gives_its_selection_in_memory(name, request, monkeypatch):
-    """With the same families. In several chunks nodes move in another order, as they do with another seed."""
+    """With the same families. In several chunks, nodes move in another order, as with another seed."""
     if name == "debian":
         debian, n_rows = load_debian(), 1500
     else:
@@ -198,7 +204,7 @@ def test_debian_in_chunks_gives_its_selection_in_memory(name, request, monkeypat
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process, as on Linux")
 def test_a_fit_never_holds_the_whole_matrix():
-    """In a process of its own: beyond what a small fit takes, less than half of the matrix."""
+    """In a separate process: beyond the memory of a small fit, less than half of the matrix."""
     code = """
 import numpy as np
 from scipy import sparse

@@ -1,4 +1,4 @@
-"""Effort: candidates, rounds and resamples within a budget of work, and what was cut."""
+"""Effort: candidates, rounds and resampled graphs within a budget of work."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ from scipy import sparse
 
 from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
 from blockselect.consensus import search
-from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.search import CHEAP, Effort, plan_effort
 
 NETWORK = make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
@@ -41,13 +40,12 @@ def test_more_candidates_are_found_where_they_are_cheap():
 
 @pytest.mark.parametrize(
     ("work", "made"),
-    [(1.0, (12, 50, 8)), (100.0, (12, 50, 8)), (160.0, (7, 31, 5)), (1e9, (3, 5, 5))],
+    [(0.01, (12, 50, 8)), (1.0, (12, 50, 8)), (1.6, (7, 31, 5)), (1e7, (3, 5, 5))],
 )
-def test_all_shrink_in_proportion_down_to_the_least(work, made, monkeypatch):
-    monkeypatch.setattr(search, "BUDGET", 100.0)
-    effort = Effort(work, 12)
+def test_all_shrink_in_proportion_down_to_the_least(work, made):
+    effort = Effort(work * search.BUDGET, 12)
     assert (effort.n_candidates, effort.max_rounds, effort.n_resamples(8)) == made
-    assert effort.was_cut == (work > 100)
+    assert effort.was_cut == (work > 1)
 
 
 def test_no_more_is_made_than_was_asked_for():
@@ -70,17 +68,16 @@ def test_a_fit_keeps_to_the_budget_and_says_what_it_cut(monkeypatch):
 
 
 def test_rounds_of_refinement_follow_the_budget(monkeypatch):
-    asked = []
-    improve = JointLikelihood.improve_all
-
-    def noted(*given, max_rounds, **options):
-        asked.append(max_rounds)
-        return improve(*given, max_rounds=max_rounds, **options)
-
-    monkeypatch.setattr(JointLikelihood, "improve_all", noted)
-    monkeypatch.setattr(search, "BUDGET", 1.0)
-    fit()
-    assert asked == [2, 5]
+    """With few links, refinement continues after five rounds."""
+    network = make_attributed_blocks(400, 5, mean_degree=2, random_state=0)
+    selector = BlockModelSelector(10, n_blocks=5, n_candidates=3, refine=True, random_state=0)
+    gains = []
+    for budget in (search.BUDGET, 1.0):
+        monkeypatch.setattr(search, "BUDGET", budget)
+        selector.fit(network.features, adjacency=network.adjacency)
+        gains.append(selector.candidates_table_["gain"].max())
+    assert selector.effort_.max_rounds == 5
+    assert gains[1] < gains[0]
 
 
 def test_resamples_of_stability_follow_the_budget(monkeypatch):
@@ -98,12 +95,6 @@ def test_resamples_of_stability_follow_the_budget(monkeypatch):
         assert seen[-1] == ("resampling", made, made)
 
 
-def test_blocks_that_are_given_take_no_search():
-    selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
-    selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
-    assert selector.effort_.work == 0
-
-
 def test_dense_features_take_work_for_all_their_values():
     graph = replace(NETWORK.graph, features=NETWORK.features.toarray())
     links, values = graph.adjacency.nnz, graph.n_nodes * graph.n_features
@@ -114,3 +105,4 @@ def test_blocks_that_are_given_are_one_candidate():
     selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
     effort = selector.fit(NETWORK.features, adjacency=NETWORK.adjacency).effort_
     assert (effort.asked_candidates, effort.n_candidates, effort.max_rounds, effort.was_cut) == (1, 1, 50, False)
+    assert effort.work == 0

@@ -1,4 +1,4 @@
-"""A graph that was built from the features is noticed, others are not."""
+"""A graph that was built from the features causes a warning; other graphs do not."""
 
 import warnings
 from types import SimpleNamespace
@@ -78,7 +78,7 @@ def test_neighbours_in_a_plane_are_noticed():
 
 
 def test_neighbours_are_noticed_where_all_are_those_of_a_few_nodes():
-    """Nodes with few features are near everybody: nearly every link has a hub at one end."""
+    """Nodes with few features are close to all others, so nearly every link has a hub at one end."""
     presence = (np.random.default_rng(0).random((400, 150)) < 0.1).astype(float)
     made = kneighbors_graph(presence, 40)
     graph = check_attributed_graph(presence, made.maximum(made.T))

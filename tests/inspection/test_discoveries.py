@@ -1,4 +1,4 @@
-"""Which features match the graph better than chance: discover_features, and BlockModelSelector("auto") by it."""
+"""Features that match the graph better than chance: discover_features and BlockModelSelector("auto")."""
 
 from itertools import pairwise
 
@@ -22,7 +22,6 @@ from blockselect import (
 )
 from blockselect.inspection import discoveries
 from blockselect.inspection.discoveries import match_blocks
-from blockselect.inspection.null_model import match_pulls
 from blockselect.utils.errors import ParameterError
 from made_fits import QUICK, fit, precision
 
@@ -85,17 +84,15 @@ def test_a_feature_of_all_nodes_alike_is_never_discovered(network):
     assert not found.support[-2:].any()
 
 
-def test_candidates_that_read_the_features_have_no_say(network, monkeypatch):
-    asked = []
-
-    def recorded(features, models, **options):
-        asked.extend(model.family for model in models)
-        return match_pulls(features, models, **options)
-
-    monkeypatch.setattr(discoveries, "match_pulls", recorded)
-    selector = fit(network, "auto")
-    assert set(asked) == {model.family for model in selector.candidates_} - {"smoothed"}
-    assert len(asked) == sum(model.family != "smoothed" for model in selector.candidates_) < len(selector.candidates_)
+def test_candidates_that_read_the_features_have_no_say(network):
+    candidates = fit(network, "auto").candidates_
+    by_links = [model for model in candidates if model.family != "smoothed"]
+    assert 0 < len(by_links) < len(candidates)
+    all_p, by_links_p = (
+        discoveries.match_blocks(network.graph, models, level=0.1, rng=np.random.default_rng(0)).p_values
+        for models in (candidates, by_links)
+    )
+    assert_array_equal(all_p, by_links_p)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan])
@@ -177,7 +174,7 @@ def test_the_cut_is_that_of_benjamini_and_hochberg(p_values, level):
 
 @pytest.mark.parametrize(("n_informative", "least_found"), [(10, 0.3), (0, 0)])
 def test_the_share_of_false_discoveries_is_kept_on_average(n_informative, least_found):
-    """Also of decoys, which agree among themselves but not with the graph."""
+    """With decoys, too, which are related to one another but not to the graph."""
     level, false, found = 0.1, [], []
     for seed in range(60):
         network = make_attributed_blocks(
@@ -234,7 +231,7 @@ def by_degree(power, seed):
 
 @pytest.mark.parametrize("power", [0.5, 1.0])
 def test_features_that_follow_how_many_a_node_has_are_no_discoveries(power):
-    """Where all nodes changed places, whatever their totals, well over a third of the discoveries were false."""
+    """If all nodes were permuted, whatever their totals, well over a third of the discoveries would be false."""
     mean, error, found = false_and_found(by_degree(power, seed) for seed in range(40))
     assert mean <= 0.1 + 2 * error
     assert found > 0.3
@@ -283,7 +280,7 @@ def test_nodes_without_features_are_left_out_of_the_exchange(network):
 
 
 def test_weights_with_heavy_tails_hide_nothing(network):
-    """With such weights as they are, blocks are a few heavy links and hardly any feature is found."""
+    """With uncapped weights, blocks would be a few heavy links, and hardly any feature would be found."""
     rng = np.random.default_rng(0)
     upper = np.triu(network.adjacency.toarray(), k=1)
     upper[upper > 0] = rng.pareto(0.8, np.count_nonzero(upper)) + 1
@@ -298,13 +295,13 @@ def test_weights_with_heavy_tails_hide_nothing(network):
     assert chosen >= 0.75 * plain
 
 
-def test_running_out_of_memory_says_in_what_and_what_to_do(network, monkeypatch):
-    def full(*arguments, **settings):
-        raise MemoryError("Unable to allocate 9 GiB")
+def test_running_out_of_memory_says_in_what_and_what_to_do(network):
+    class Full(np.random.RandomState):
+        def randint(self, *arguments):
+            raise MemoryError("Unable to allocate 9 GiB")
 
-    monkeypatch.setattr(discoveries, "find_block_models", full)
     with pytest.raises(MemoryError, match=r"not enough memory to test the features \(Unable to allocate 9 GiB\); drop"):
-        discover(network)
+        discover(network, random_state=Full(0))
 
 
 def test_a_graph_of_loops_alone_is_refused(network):
@@ -350,16 +347,16 @@ def test_features_are_found_where_many_mark_one_block_and_where_degrees_are_all_
 
 def test_nodes_of_equal_degree_stand_in_one_group_however_they_are_ordered():
     degrees = np.array([1, 1, 1, 2, 2, 2, 2, 9, 9])
-    assert_array_equal(discoveries._groups_by_degree(degrees), [0, 0, 0, 1, 1, 1, 1, 2, 2])
-    assert_array_equal(discoveries._groups_by_degree(np.full(5, 3.0)), np.zeros(5))
+    assert_array_equal(discoveries.groups_by_degree(degrees), [0, 0, 0, 1, 1, 1, 1, 2, 2])
+    assert_array_equal(discoveries.groups_by_degree(np.full(5, 3.0)), np.zeros(5))
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1, 1e200])
-def test_groups_by_degree_part_where_degrees_do_in_any_unit(unit):
+def testgroups_by_degree_part_where_degrees_do_in_any_unit(unit):
     degrees = np.array([14, 3, 15, 16, 2, 40, 15, 14, 16, 13, 41, 4, 15, 14])
     expected = [1, 0, 1, 1, 0, 2, 1, 1, 1, 1, 2, 0, 1, 1]
-    assert_array_equal(discoveries._groups_by_degree(unit * degrees), expected)
-    assert not discoveries._groups_by_degree(unit * (1 + 1e-12 * degrees)).any()  # rounding
+    assert_array_equal(discoveries.groups_by_degree(unit * degrees), expected)
+    assert not discoveries.groups_by_degree(unit * (1 + 1e-12 * degrees)).any()  # rounding
 
 
 def test_nothing_is_found_where_no_node_has_both_links_and_features(network):

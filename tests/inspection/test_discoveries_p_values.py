@@ -1,4 +1,4 @@
-"""P-values from a few null rounds."""
+"""P-values from a few random matchings."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from blockselect.inspection.discoveries import null_p_values
 
 
 def draws(n_rounds, m, seed=0):
-    """Real and null scores alike, of features with very different levels and spreads."""
+    """Real and null scores from the same distribution, with very different means and spreads per feature."""
     rng = np.random.default_rng(seed)
     spread = np.geomspace(1e-3, 1e3, m)
     x = 5 * spread + spread * (rng.gamma(2.0, size=(n_rounds + 1, m)) - 2)
@@ -29,7 +29,7 @@ def test_p_values_are_those_of_the_formula():
 
 @pytest.mark.parametrize(("n_rounds", "least"), [(3, 0.0), (5, 0.4), (20, 0.7), (50, 0.8)])
 def test_p_values_of_null_features_are_even_whatever_their_level_and_spread(n_rounds, least):
-    """Few rounds err towards large p."""
+    """With few rounds, p-values are conservative."""
     p_values = np.array([null_p_values(*draws(n_rounds, 80, seed)) for seed in range(200)])
     for threshold in (0.01, 0.05, 0.2, 0.5):
         assert least * threshold <= np.mean(p_values <= threshold) <= 1.1 * threshold
@@ -66,7 +66,7 @@ def test_a_feature_that_never_varies_is_never_found_and_leaves_the_others_alone(
 
 
 def test_features_without_spread_are_judged_by_how_often_the_null_has_such_a_jump_too():
-    """Zero in all rounds but one: the real score and null scores that stand alone so count the same."""
+    """Zero in all rounds but one: such a real score counts the same as such a null score."""
     real, null = np.zeros(60), np.zeros((20, 60))
     real[0] = 1.0
     null[np.arange(20), np.arange(1, 21)] = 1.0

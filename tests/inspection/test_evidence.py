@@ -1,4 +1,4 @@
-"""The test whether selected features follow the graph: valid for any selection, and not blind."""
+"""The test whether selected features are associated with the graph: valid for any selection, and powerful."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from scipy import sparse
 
 from blockselect import RowChunks
 from blockselect.datasets import make_attributed_blocks
-from blockselect.inspection import evidence
-from blockselect.inspection.evidence import N_PERMUTATIONS, network_evidence
+from blockselect.inspection.evidence import N_PERMUTATIONS, AlongLinks, ByBlocks, links_to_use, network_evidence
 
 
 def random_network(rng, n=120, m=40):
@@ -20,12 +19,12 @@ def random_network(rng, n=120, m=40):
 
 
 def most_autocorrelated(features, adjacency, d):
-    """The selection that the test should find hardest to see through: the columns of the largest exponents."""
+    """The selection that is hardest for the test: the columns with the largest exponents."""
     return np.argsort(-along_all_links(features, adjacency).values(np.arange(features.shape[0])))[:d]
 
 
 def along_all_links(features, adjacency):
-    return evidence._AlongLinks(features, evidence._links_to_use(features, adjacency, 1e9, np.random.default_rng(0)))
+    return AlongLinks(features, links_to_use(features, adjacency, 1e9))
 
 
 def test_on_random_matchings_even_the_most_autocorrelated_features_are_rarely_evidence():
@@ -68,13 +67,12 @@ def test_covariances_equal_the_sum_over_links_for_sparse_and_dense_features():
         np.testing.assert_allclose(along_all_links(features, A).covariances(np.arange(40)), slow)
 
 
-def test_more_links_are_tested_if_a_small_sample_shows_no_evidence(monkeypatch):
+def test_more_links_are_tested_if_a_small_sample_shows_no_evidence():
     planted = make_attributed_blocks(300, 3, random_state=0)
     selected = np.flatnonzero(planted.is_informative)
-    monkeypatch.setattr(evidence, "_PRODUCTS", (1000, 1000))
-    assert not network_evidence(planted.features, planted.adjacency, selected).is_clear
-    monkeypatch.setattr(evidence, "_PRODUCTS", (1000, 1e9))
-    assert network_evidence(planted.features, planted.adjacency, selected).is_clear
+    for products, is_clear in (((1000, 1000), False), ((1000, 1e9), True)):
+        found = network_evidence(planted.features, planted.adjacency, selected, products=products)
+        assert found.is_clear is is_clear
 
 
 def test_on_random_matchings_even_the_features_that_follow_the_blocks_best_are_rarely_evidence():
@@ -83,7 +81,7 @@ def test_on_random_matchings_even_the_features_that_follow_the_blocks_best_are_r
     for _ in range(200):
         X, A = random_network(rng)
         blocks = rng.integers(4, size=120)
-        best = np.argsort(-evidence._ByBlocks(X, blocks).values(np.arange(120)))[:5]
+        best = np.argsort(-ByBlocks(X, blocks, 1e9).values(np.arange(120)))[:5]
         clear += network_evidence(X, A, best, blocks).is_clear
     assert clear <= 12
 
@@ -94,7 +92,7 @@ def test_gains_by_blocks_equal_the_log_likelihood_ratio():
     rows = np.random.default_rng(6).permutation(60)
     dense = X.toarray()[rows]
     totals = np.array([dense[blocks == block].sum() for block in range(3)])
-    for column, gain in enumerate(evidence._ByBlocks(X, blocks).values(rows)):
+    for column, gain in enumerate(ByBlocks(X, blocks, 1e9).values(rows)):
         values = dense[:, column]
         in_block = np.array([values[blocks == block].sum() for block in range(3)])
         terms = [s * np.log(s / t) for s, t in zip(in_block, totals, strict=True) if s > 0]
@@ -170,13 +168,12 @@ def test_constant_features_are_no_evidence():
 
 @pytest.mark.parametrize("products", [(1000.0, 1000.0), (1e9, 1e9)])
 @pytest.mark.parametrize("by_blocks", [False, True])
-def test_row_chunks_give_the_evidence_of_the_same_rows_in_memory(products, by_blocks, monkeypatch):
-    monkeypatch.setattr("blockselect.inspection.evidence._PRODUCTS", products)
+def test_row_chunks_give_the_evidence_of_the_same_rows_in_memory(products, by_blocks):
     planted = make_attributed_blocks(200, 4, random_state=0)
     X = sparse.csr_array(planted.features)
     chunks = RowChunks.from_blocks([X[:90], X[90:]])
     selected, blocks = np.flatnonzero(planted.is_informative), planted.blocks if by_blocks else None
-    here, there = (network_evidence(one, planted.adjacency, selected, blocks) for one in (X, chunks))
+    here, there = (network_evidence(one, planted.adjacency, selected, blocks, products=products) for one in (X, chunks))
     assert there.p_value == here.p_value
     assert there.autocorrelation == pytest.approx(here.autocorrelation)
 

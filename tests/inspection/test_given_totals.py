@@ -1,4 +1,4 @@
-"""Features given the totals of their nodes: residuals by a regression written out, strata of like totals."""
+"""Features given the totals of their nodes: residuals of a plain regression, and strata with similar totals."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from blockselect.inspection.null_model import MIN_REFERENCE, given_totals
 
 
 def some_features(n=150, m=12, seed=0):
-    """Presence by how much of everything a node has."""
+    """Binary features whose frequency depends on the activity of each node."""
     rng = np.random.default_rng(seed)
     propensity = rng.gamma(2, 0.5, size=n)
     return (rng.random((n, m)) < np.minimum(0.3 * propensity[:, None], 0.9)).astype(float)
@@ -20,7 +20,7 @@ def every(features):
 
 
 def residuals(features, totals):
-    """Written out: least squares on 1, √t and t, weighted by the residuals of the nodes without weights."""
+    """Plain least squares on 1, √t and t, weighted by the residuals of an unweighted regression."""
     basis = np.column_stack([np.ones(len(totals)), np.sqrt(totals), totals])
     plain = features - basis @ np.linalg.lstsq(basis, features, rcond=None)[0]
     squares = (plain**2).sum(axis=1)

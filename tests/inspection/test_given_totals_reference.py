@@ -1,11 +1,10 @@
-"""Features that spread over groups as most do: those that mark a group are told apart, whatever the groups have."""
+"""Reference features: features that mark a group are recognised, however active its nodes are."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.inspection import null_model as module
 from blockselect.inspection.null_model import reference_features
 
 GROUPS = np.repeat([0, 1, 2], 100)
@@ -60,10 +59,3 @@ def test_features_of_no_node_say_nothing_of_the_others_however_many_there_are(ki
     assert with_empty[:150].all()
     assert_array_equal(with_empty[150:], found)
     assert reference_features(kind(np.zeros((300, 4))), [GROUPS]).all()
-
-
-def test_a_search_that_is_cut_short_still_tells_them_apart(monkeypatch):
-    monkeypatch.setattr(module, "_STEPS", 1)
-    found = reference_features(drawn(20, 80), [GROUPS])
-    assert found[20:].mean() > 0.88
-    assert found[:20].mean() < 0.2

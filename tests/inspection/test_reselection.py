@@ -1,4 +1,4 @@
-"""The stated chance of selection is the share of selections seen in further resamples."""
+"""The estimated probability of selection is the share of selections in further resamples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blockselect.inspection.stability import reselection_chance
 
 
 class _Truth:
-    """Scores whose logs have heavy-tailed locations, spreads of their own and three factors common to all features."""
+    """Scores whose logarithms have heavy-tailed locations, different spreads and three common factors."""
 
     def __init__(self, rng, n_features, *, noise, zeros=0.0, rounding=0.0):
         self.rng, self.rounding = rng, rounding

@@ -324,7 +324,7 @@ class BMGUFS(BlockGuidedSelector):
     def _without_effect(self) -> dict[str, str]:
         if self.block_model is None:
             return {}
-        return dict.fromkeys(("n_blocks", "n_candidates"), "block_model brings the blocks")
+        return dict.fromkeys(("n_blocks", "n_candidates"), "the blocks are given as block_model")
 
 
 def strongest_that_leaves(scores: FloatArray, n_wanted: int) -> int:

@@ -1,14 +1,14 @@
-"""Consensus: which of the candidate block models are kept, without labels, and how stable their blocks are.
+"""Consensus: which candidate block models are kept, and how stable their blocks are.
 
 The criterion is the penalised log-likelihood gain of links and features together over a single block (see
-`JointLikelihood`). If blocks may be refined with the features, every candidate is refined for a few rounds, and
-only the best quarter to the end.
+`JointLikelihood`). If blocks may be refined with the features, every candidate is refined for a few rounds, and only
+the best quarter until convergence.
 
-The stability of the blocks says how closely the blocks of a fit with another seed would match them. Such a fit keeps
-the best model from other random starts, which the candidates of one fit can imitate. Divide them into two halves at
-random: the best model of one half is the best of all, m₁, and the best model of the other half is m₂ with probability
-1/2, m₃ with probability 1/4, and so on. So m₁ is compared with the other consensus models, with the weights 1/2, 1/4,
-…, scaled to sum to 1. Equal weights would count models that no fit would choose.
+The stability of the blocks is how closely the blocks of a fit with another seed would match them. Such a fit keeps the
+best model from other random starts, which the candidates of one fit can simulate. Split them at random into two halves:
+the best model of one half is the best of all, m₁, and the best model of the other half is m₂ with probability 1/2, m₃
+with probability 1/4, and so on. So m₁ is compared with the other consensus models, with weights 1/2, 1/4, …, scaled to
+sum to 1. Equal weights would give influence to models that no fit would choose.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood, JointResult
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.refine import MAX_ROUNDS, RefinedModel, refine_blocks
 from blockselect.utils.arrays import FloatArray, IntArray, best_first
 from blockselect.utils.progress import StepProgress, no_step_progress
 
-KEPT = 0.25  # share of the candidates that form the consensus
+KEPT = 0.25  # share of the candidates that are kept: the consensus models
 FIRST_ROUNDS = 2  # rounds of refinement of every candidate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Consensus:
-    """Candidates and their penalised log-likelihood gains in nats; larger is better."""
+    """The candidates, the models that are kept, and penalised log-likelihood gains in nats; larger is better."""
 
     candidates: Sequence[BlockModel]  # as found
-    models: list[BlockModel]  # the best of them, the best first, refined if requested
-    places: IntArray  # positions of these among the candidates
+    models: list[BlockModel]  # the best quarter, the best first; refined if requested
+    places: IntArray  # positions of these models among the candidates
     gain_at_start: FloatArray  # (c,) gain of each candidate as found
     gain: FloatArray  # (c,) gain of each candidate after its refinement
 
     def table(self) -> pd.DataFrame:
-        """One row per candidate, in their order."""
+        """One row per candidate, in the order of the candidates."""
         return pd.DataFrame(
             {
                 "family": [model.family for model in self.candidates],
@@ -67,7 +68,8 @@ def find_consensus(
 ) -> Consensus:
     """Keep the best quarter of the candidates, at least one.
 
-    With `refine` the blocks are refined with the features, those of the best quarter for at most `max_rounds` rounds.
+    With `refine`, blocks are refined with the features: all candidates for two rounds, and those that are kept for at
+    most `max_rounds` more.
     """
     n_kept = ceil(KEPT * len(candidates))
     total = len(candidates) + n_kept if refine else len(candidates)
@@ -80,36 +82,31 @@ def find_consensus(
         progress(total, total)
         return Consensus(candidates, [candidates[i] for i in places], places, gain, gain)
 
-    def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[JointResult]:
-        improving = likelihood.improve_all(models, rngs=rng.spawn(len(models)), max_rounds=rounds, n_jobs=n_jobs)
+    def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[RefinedModel]:
         results = []
-        for result in improving:
+        for result in refine_blocks(likelihood, models, rngs=rng.spawn(len(models)), max_rounds=rounds, n_jobs=n_jobs):
             results.append(result)
             progress(done + len(results), total)
         return results
 
     first = refined(candidates, FIRST_ROUNDS, 0)
-    at_start = np.array([-result.objective[0] for result in first])
-    gain = _gains(first)
+    gain_at_start = np.array([-result.objective[0] for result in first])
+    gain = np.array([-result.objective[-1] for result in first])
     places = _best_refined(first)[:n_kept]
     last = refined([first[i].model for i in places], max_rounds, len(candidates))
-    gain[places] = _gains(last)
+    gain[places] = [-result.objective[-1] for result in last]
     order = _best_refined(last)
-    return Consensus(candidates, [last[i].model for i in order], places[order], at_start, gain)
+    return Consensus(candidates, [last[i].model for i in order], places[order], gain_at_start, gain)
 
 
-def _gains(results: Sequence[JointResult]) -> FloatArray:
-    return np.array([-result.objective[-1] for result in results])
-
-
-def _best_refined(results: Sequence[JointResult]) -> IntArray:
-    """Positions of the models, the best first: by gains, or by comparable gains if their numbers of blocks differ."""
+def _best_refined(results: Sequence[RefinedModel]) -> IntArray:
+    """Positions of the models, the best first: by −J, or by comparable gains if the numbers of blocks differ."""
     alike = len({result.model.n_blocks for result in results}) == 1
-    return best_first(_gains(results) if alike else np.array([result.comparable_gain for result in results]))
+    return best_first(np.array([-result.objective[-1] if alike else result.comparable_gain for result in results]))
 
 
 def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, float | None]:
-    """Agreement of the first model with the others, the best first: of each of its k blocks, and overall.
+    """Expected agreement of the first, best model with the others: for each of its k blocks, and overall.
 
     The agreement of a block is its Jaccard index with the closest block, (k,), and the overall agreement the adjusted
     Rand index. Both are None if there are no others.
@@ -117,7 +114,7 @@ def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, f
     Parameters
     ----------
     models : sequence of arrays of shape (n,)
-        The block of each node, 0 … k − 1, in each model.
+        The block of each node, 0 … k − 1, in each model, the best model first.
 
     Examples
     --------
@@ -137,7 +134,7 @@ def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, f
 
 
 def closest_overlaps(blocks: IntArray, others: IntArray) -> FloatArray:
-    """Jaccard index of each block with the most similar one of other blocks: (k,)"""
+    """Jaccard index of each block with the most similar block of another model: (k,)"""
     shared = contingency_matrix(blocks, others, sparse=True, dtype=np.float64).tocoo()
     united = np.bincount(blocks)[shared.row] + np.bincount(others)[shared.col] - shared.data
     overlaps = np.zeros(shared.shape[0])

@@ -1,4 +1,4 @@
-"""BlockModelSelector, the default: block models of the graph, and the features that explain them."""
+"""BlockModelSelector, the default method: finds block models of the graph and the features that explain them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS
 from blockselect.consensus.consensus import Consensus, expected_agreement, find_consensus
 from blockselect.consensus.explained_curve import explained_by_size
+from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.consensus.prediction import regress_blocks
-from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.ranking import MAX_REGRESSED, Ranking, rank_by_trees
 from blockselect.consensus.resampling import inverse_ranks
 from blockselect.consensus.search import Effort, SearchResult, search_blocks, whether_to_refine
 from blockselect.graphs.links import cap_weights
@@ -60,24 +60,24 @@ _LEFT_OUT = (
 class BlockModelSelector(BlockGuidedSelector):
     """Select the features that explain the structure of a network, without labels.
 
-    First, block models of the graph are found, A ≈ F M Fᵀ: which nodes have similar connection patterns (F), and how
-    densely blocks connect (M). Candidates are found in several ways and refined with the features, and the best are
-    kept. The blocks of each model are then merged two at a time, which gives coarser levels of the same structure.
-    Finally, features are selected one after the other. Together they should explain, at every level, which block each
-    node belongs to and which blocks its neighbours belong to; the next feature is the one that adds most to this and is
-    specific to some blocks. The idea is that of :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the
-    data.
+    The method first finds block models of the graph, A ≈ F M Fᵀ: F assigns nodes with similar connection patterns to
+    the same block, and M contains the link densities between blocks. Candidates are found in several ways and refined
+    with the features, and the best are kept. The blocks of each model are then merged two at a time, which gives
+    coarser levels of the same structure. Finally, features are selected one after the other. Together they should
+    explain, at every level, which block each node belongs to and which blocks its neighbours belong to. The next
+    feature is the one that adds most to this explanation and is specific to some blocks. The idea is that of
+    :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the data.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        How many features to keep; between 0 and 1 a share of them. None keeps the fewest that explain 80 % of what all
-        features explain together, at most 500. If a regression on all features would take too long, None keeps the
-        fewest that explain 80 % of what the first 500 explain. "auto" keeps the features that match the graph better
-        than chance, see :func:`blockselect.discover_features`. (paper: d)
+        How many features to keep, or which share of them (between 0 and 1). None keeps the fewest that explain 80 % of
+        what all features explain together, at most 500. If a regression on all features would take too long, None keeps
+        the fewest that explain 80 % of what the first 500 explain. "auto" keeps the features that match the graph
+        better than chance, see :func:`blockselect.discover_features`. (paper: d)
     n_blocks : int or "auto", default="auto"
-        Number of blocks. "auto": as many as the links show beyond chance, or up to 12 if links and features together
-        show more; 2 to `max_blocks`. (paper: k)
+        Number of blocks. "auto": as many as the links support beyond chance, or up to 12 if links and features
+        together support more; always 2 to `max_blocks`. (paper: k)
     max_blocks : int, default=50
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
@@ -278,12 +278,12 @@ class BlockModelSelector(BlockGuidedSelector):
         self._note_input(X, adjacency, network)
         used, self.binarized_ = self._as_used(network)
         nodes = self._scored_nodes(used)
-        graph = used.only(nodes)  # without nodes that have neither links nor features
-        rng = generator_from(self.random_state)
-        with one_thread():  # sums over several threads would depend on the number of cores
+        graph, rng = used.only(nodes), generator_from(self.random_state)
+        with one_thread():  # otherwise sums would depend on the number of cores
+            # Find candidate block models, keep the best, refined with the features, and merge their blocks into levels.
             search = self._search(graph, rng, progress)
             likelihood = JointLikelihood(graph)
-            self.refined_, self.refine_reason_, candidates = self._refinement(graph, likelihood, search)
+            self.refined_, self.refine_reason_, candidates = self._whether_to_refine(search, graph, likelihood)
             consensus = find_consensus(
                 likelihood,
                 candidates,
@@ -294,6 +294,10 @@ class BlockModelSelector(BlockGuidedSelector):
                 progress=partial(progress, "screening"),
             )
             trees = likelihood.trees(consensus.models, renumber=self._finds_blocks())
+            self._keep_blocks(search, consensus, trees, nodes)
+            left_out = self._finds_blocks() and self.block_model == "mixed" and not in_memory(graph.features)
+            self.families_left_out_ = _LEFT_OUT if left_out else None
+            # Select features one after the other that together explain these blocks.
             discoveries = self._discoveries(graph, search.models, rng, progress)
             n_wanted = self._n_wanted(graph.n_features) if discoveries is None else int(discoveries.support.sum())
             progress("ranking", 0, 1)
@@ -301,61 +305,16 @@ class BlockModelSelector(BlockGuidedSelector):
             self._select_best(ranking, discoveries)
             curve = self._explain(graph.features, trees[0], ranking)
             progress("ranking", 1, 1)
-        self._keep_blocks(search, consensus, trees, nodes)
-        is_mixed = self._finds_blocks() and self.block_model == "mixed"
-        self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
+        # Test whether the selected features are associated with the graph, if possible with blocks found without them.
         by_links = search.found_by_links() if self._finds_blocks() else []
         self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
         return self._keep_result(network, curve)
 
-    def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
-        """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
-        if discoveries is None:
-            n_constant = int(np.count_nonzero(~ranking.is_useful))
-            why = f"the other {n_constant} have the same value for all nodes."
-            self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
-            self.p_values_ = self.q_values_ = None
-        else:
-            self._rank(ranking.scores, ranking.order)
-            self.support_, self.n_features_ = discoveries.support, ranking.n_wanted
-            self.p_values_, self.q_values_ = discoveries.p_values, discoveries.q_values
-
-    def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
-        """How much of the blocks the selected features explain; returns the curve over the number of features."""
-        in_order = self._selected_in_order()
-        counted, regression = in_order[:MAX_COUNTED], ranking.regression
-        self.explained_ = ranking.explained(in_order)
-        self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
-        self.beyond_chance_ = ranking.is_clear
-        self.coef_, self.intercept_ = regress_blocks(
-            features, np.flatnonzero(self.support_), counted, best.model.labels, regression.ridge
-        )
-        n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(counted)
-        self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
-        # The curve would read row chunks several times; one block leaves nothing to explain.
-        has_curve = best.model.n_blocks > 1 and in_memory(features)
-        return explained_by_size(self, regression, ranking.of_all) if has_curve else None
-
-    def _keep_blocks(
-        self, search: SearchResult, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray
-    ) -> None:
-        """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
-        self.linkage_ = trees[0].linkage
-        self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
-        self.candidates_table_, self.effort_ = consensus.table(), search.effort
-        self.consensus_models_ = [tree.model.with_others(nodes) for tree in trees]
-        self.block_model_ = self.consensus_models_[0]
-        self.labels_ = self.block_model_.labels
-        self.block_stability_, self.block_agreement_ = expected_agreement(
-            [model.labels for model in self.consensus_models_]
-        )
-        self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
-
     def predict(self, X: Any, *, as_names: bool = False) -> IntArray | ObjectArray:
         """Predict the blocks of nodes, including new ones, from the selected features only.
 
-        This is a ridge classifier that was fitted to the blocks and the selected features of the nodes of the fit. It
-        uses no links.
+        The prediction is that of a ridge classifier, trained in `fit` on the selected features and the blocks of the
+        nodes. Links are not used.
 
         Parameters
         ----------
@@ -410,67 +369,49 @@ class BlockModelSelector(BlockGuidedSelector):
         """
         return float(accuracy_score(y, self.predict(X)))
 
-    def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Check the settings, the network and the features, and convert the features as the method uses them."""
-        return self._as_used(self._check_network(X, y, adjacency))[0]
-
     def _check_network(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
         """Check the settings, the network and the features."""
-        if self.n_features_to_select == "auto":
+        is_auto = self.n_features_to_select == "auto"
+        if is_auto:
             check_testable(graph_of(X, adjacency), self.block_model)
         if isinstance(X, RowChunks):
-            self._check_for_chunks()
+            if isinstance(self.block_model, str) and self.block_model == FEATURE_READING:
+                raise ParameterError("block_model", f"is {FEATURE_READING!r}, but {_LEFT_OUT}; choose another family.")
+            if is_auto:
+                raise ParameterError("n_features_to_select", f'is "auto", but {NO_TEST_OF_CHUNKS}; pass a number.')
         graph = self._check_graph(X, y, adjacency)
         if graph.n_links == graph.n_self_loops:
             raise ValueError(
                 "no link joins two different nodes, so no blocks can be found; pass a graph with links, or use BMGUFS "
                 "with block_model=labels."
             )
-        if self.n_features_to_select == "auto":
-            if warn_if_made_from_features(graph):
-                graph = replace(graph, origin=graph.origin or "its links")  # so that no evidence is claimed
-        else:
+        if not is_auto:
             self._n_wanted(graph.n_features)  # raises an error before the search if it is too large
+        elif warn_if_made_from_features(graph):
+            return replace(graph, origin=graph.origin or "its links")  # so that no evidence is claimed
         return graph
 
     def _as_used(self, graph: AttributedGraph) -> tuple[AttributedGraph, bool]:
-        """Convert the features as the method uses them; the second value says whether only their presence counts."""
+        """Convert the features to the form that the method uses; also return whether only their presence counts."""
         features = in_standard_form(graph.features)
         binarizes = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if binarizes else features), binarizes
 
-    def _n_wanted(self, n_features: int) -> int | None:
-        """The number of features to select; None for as many as explain enough."""
-        return None if self.n_features_to_select is None else self._n_to_select(n_features)
-
-    def _check_for_chunks(self) -> None:
-        """Raise an error for settings that need the features of all nodes in memory."""
-        if isinstance(self.block_model, str) and self.block_model == FEATURE_READING:
-            raise ParameterError("block_model", f"is {FEATURE_READING!r}, but {_LEFT_OUT}; choose another family.")
-        if self.n_features_to_select == "auto":
-            raise ParameterError("n_features_to_select", f'is "auto", but {NO_TEST_OF_CHUNKS}; pass a number.')
-
-    def _factorization_steps(self) -> int:
-        """Iterations of a factorisation: fewer if blocks are refined afterwards."""
-        return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
-
-    def _refinement(
-        self, graph: AttributedGraph, likelihood: JointLikelihood, search: SearchResult
-    ) -> tuple[bool, str, list[BlockModel]]:
-        """Whether to refine the blocks with the features, the reason, and the candidates to compare."""
-        if not self._finds_blocks():
-            return False, "the blocks were given", search.models
-        if self.refine != "auto":
-            return bool(self.refine), f"refine={self.refine}", search.models
-        return whether_to_refine(search, graph, likelihood, max_blocks=self.max_blocks, n_jobs=self.n_jobs)
+    def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """Check the input, and convert the features to the form that the method uses."""
+        return self._as_used(self._check_network(X, y, adjacency))[0]
 
     def _finds_blocks(self) -> bool:
-        """Whether blocks are searched for, not given."""
+        """Whether the method searches for blocks; otherwise the user gave them."""
         return isinstance(self.block_model, str)
 
     def _scored_nodes(self, graph: AttributedGraph) -> BoolArray:
-        """All nodes except those with neither links nor features; all nodes if blocks are given."""
+        """Which nodes are used: all but those with neither links nor features, or all if the blocks are given: (n,)"""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
+
+    def _factorization_steps(self) -> int:
+        """The largest number of iterations of a factorisation; fewer are enough if blocks are refined afterwards."""
+        return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> SearchResult:
         """Candidate block models of the graph, or the blocks that were given."""
@@ -489,10 +430,39 @@ class BlockModelSelector(BlockGuidedSelector):
             progress=progress,
         )
 
+    def _whether_to_refine(
+        self, search: SearchResult, graph: AttributedGraph, likelihood: JointLikelihood
+    ) -> tuple[bool, str, list[BlockModel]]:
+        """Decide whether to refine the blocks; return this, the reason, and the candidates to compare."""
+        if not self._finds_blocks():
+            return False, "the blocks were given", search.models
+        if self.refine != "auto":
+            return bool(self.refine), f"refine={self.refine}", search.models
+        return whether_to_refine(search, graph, likelihood, max_blocks=self.max_blocks, n_jobs=self.n_jobs)
+
+    def _keep_blocks(
+        self, search: SearchResult, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray
+    ) -> None:
+        """Set the attributes of the block models. Nodes that were left out join the block with the fewest links."""
+        self.linkage_ = trees[0].linkage
+        self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
+        self.candidates_table_, self.effort_ = consensus.table(), search.effort
+        self.consensus_models_ = [tree.model.with_others(nodes) for tree in trees]
+        self.block_model_ = self.consensus_models_[0]
+        self.labels_ = self.block_model_.labels
+        self.block_stability_, self.block_agreement_ = expected_agreement(
+            [model.labels for model in self.consensus_models_]
+        )
+        self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
+
+    def _n_wanted(self, n_features: int) -> int | None:
+        """The number of features to select; None for as many as explain enough."""
+        return None if self.n_features_to_select is None else self._n_to_select(n_features)
+
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, progress: Progress
     ) -> Discoveries | None:
-        """Features that match the graph better than chance, if "auto" requests them."""
+        """Test which features match the graph better than chance; None unless "auto" requests this."""
         if self.n_features_to_select != "auto":
             return None
         progress("discoveries", 0, 1)
@@ -511,6 +481,34 @@ class BlockModelSelector(BlockGuidedSelector):
             )
         return found
 
+    def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
+        """Select the first features of the ranking, or all discoveries: their error rate would not hold for fewer."""
+        if discoveries is None:
+            n_constant = int(np.count_nonzero(~ranking.is_useful))
+            why = f"the other {n_constant} have the same value for all nodes."
+            self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
+            self.p_values_ = self.q_values_ = None
+        else:
+            self._rank(ranking.scores, ranking.order)
+            self.support_, self.n_features_ = discoveries.support, ranking.n_wanted
+            self.p_values_, self.q_values_ = discoveries.p_values, discoveries.q_values
+
+    def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
+        """Set how much of the blocks the selected features explain; return the curve over the number of features."""
+        in_order = self._selected_in_order()
+        regressed, regression = in_order[:MAX_REGRESSED], ranking.regression
+        self.explained_ = np.pad(regression.cumulative(regressed), (0, len(in_order) - len(regressed)), mode="edge")
+        self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
+        self.beyond_chance_ = ranking.is_clear
+        self.coef_, self.intercept_ = regress_blocks(
+            features, np.flatnonzero(self.support_), regressed, best.model.labels, regression.ridge
+        )
+        n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(regressed)
+        self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
+        # No curve for row chunks, which would be read several times, or for one block, which leaves nothing to explain.
+        has_curve = best.model.n_blocks > 1 and in_memory(features)
+        return explained_by_size(self, regression, ranking.of_all) if has_curve else None
+
     def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
         return {
             "beyond_chance": self.beyond_chance_,
@@ -528,7 +526,7 @@ class BlockModelSelector(BlockGuidedSelector):
         rngs: Sequence[np.random.Generator],
         progress: Progress = no_progress,
     ) -> FloatArray:
-        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `inverse_ranks`."""
+        """1 / rank of each feature on other graphs of the same nodes, without a complete fit: see `inverse_ranks`."""
         return inverse_ranks(
             self.consensus_models_,
             graph,
@@ -546,5 +544,5 @@ class BlockModelSelector(BlockGuidedSelector):
     def _without_effect(self) -> dict[str, str]:
         if not self._finds_blocks():
             names = ("n_blocks", "max_blocks", "n_candidates", "refine")
-            return dict.fromkeys(names, "block_model brings the blocks")
+            return dict.fromkeys(names, "the blocks are given as block_model")
         return {} if self.n_blocks == "auto" else {"max_blocks": 'it only limits n_blocks="auto"'}

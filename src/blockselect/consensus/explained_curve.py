@@ -1,4 +1,4 @@
-"""How much of the block structure the first d features explain, compared with random features."""
+"""The explained curve: how much of the block structure the first features explain, compared with random features."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 import numpy as np
 
 from blockselect.blockmodels.block_guided import BlockGuidedSelector
-from blockselect.consensus.ranking import MAX_COUNTED
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.ranking import MAX_REGRESSED
 from blockselect.consensus.target import BlockRegression
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
-from blockselect.utils.arrays import FloatArray, IntArray
+from blockselect.utils.arrays import IntArray
 from blockselect.utils.threads import one_thread
 
-_BEYOND = 4  # the curve extends to this multiple of the selected features: would more of them explain more?
-_WORK = 10**10  # multiplications for one Gram matrix
+_BEYOND = 4  # the curve extends to this multiple of the number of selected features, to show if more would help
+_WORK = 10**10  # largest number of multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
-_FEW_FEATURES = 1200  # a regression on all of them takes a small part of the time of a fit
-NEARLY_ALL = 0.95  # share of what all selected features explain
+_MAX_FOR_ALL = 1200  # with up to this many features, a regression on all of them takes little of the time of a fit
+NEARLY_ALL = 0.95  # of what all selected features explain
 
 
 def explained_by_size(
     selector: BlockGuidedSelector, regression: BlockRegression, of_all: float | None = None
 ) -> dict[str, Any]:
-    """Share of the block structure that the first 1, 2, 4, … features explain, with random and all features.
+    """Share of the block structure explained by the first 1, 2, 4, … features, by random features and by all features.
 
     All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.target`.
 
@@ -37,15 +37,15 @@ def explained_by_size(
     regression : BlockRegression
         The regression of its blocks on the features, which are in memory.
     of_all : float, optional
-        The share of all features, if it is known.
+        The share of all features together, if it is known.
 
     Returns
     -------
     dict
-        The `share` of the selected features (None if none is selected, or too many for BMGUFS), the share of `all`
-        features together (None if it is not known and there are more than 1200), and the `curve`: for each
-        `n_features`, the `share` of the first features by rank, where selected ones come first, and the mean share of
-        the same number of `random` features in five samples.
+        The `share` of the selected features (None if no feature is selected, or more than the curve contains for
+        BMGUFS), the share of `all` features together (None if it is not known and there are more than 1200), and the
+        `curve`: for each `n_features`, the `share` of that many features, the selected ones first and then by rank, and
+        the mean share of as many `random` features in five samples.
     """
     chosen, by_rank = selector._selected_in_order(), np.argsort(selector.ranking_)
     others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
@@ -54,51 +54,46 @@ def explained_by_size(
     at_cut = next((point["share"] for point in curve if point["n_features"] == len(chosen)), None)
     if at_cut is None and len(chosen) and hasattr(selector, "explained_"):
         at_cut = float(selector.explained_[-1])
-    if of_all is None and len(regression.means) <= _FEW_FEATURES:
+    if of_all is None and len(regression.means) <= _MAX_FOR_ALL:
         of_all = regression.of_all()
     return {"share": at_cut, "all": of_all, "curve": curve}
 
 
 def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
-    """The same for a selector with one block model; None if it has only one block or features are in row chunks."""
+    """`explained_by_size` for a selector with one block model; None for a single block, and for row chunks."""
     if selector.block_model_.n_blocks == 1 or not in_memory(graph.features):
         return None
-    with one_thread():  # with several threads, sums would depend on the number of cores
+    with one_thread():  # otherwise sums would depend on the number of cores
         (tree,) = JointLikelihood(graph).trees([selector.block_model_], renumber=False)
         regression = BlockRegression.of(graph.features, graph.adjacency, [tree.model.labels], [tree.linkage])
         return explained_by_size(selector, regression)
 
 
 def sizes_to_try(n_selected: int, n_usable: int, n_nodes: int) -> list[int]:
-    """Powers of two up to a multiple of the number of selected features, and that number itself."""
-    last = min(_BEYOND * max(n_selected, 1), n_usable, MAX_COUNTED, max(1, isqrt(_WORK // n_nodes)))
+    """Numbers of features on the curve: powers of two, the number of selected features, and the last number."""
+    last = min(_BEYOND * max(n_selected, 1), n_usable, MAX_REGRESSED, max(1, isqrt(_WORK // n_nodes)))
     powers = {2**power for power in range(last.bit_length()) if 2**power <= last}
     return sorted(powers | {last} - {0} | ({n_selected} if 0 < n_selected <= last else set()))
 
 
 def fewest_for_nearly_all(curve: list[dict[str, Any]], n_selected: int) -> int | None:
-    """The smallest number on the curve that explains at least 95 % of what all selected features explain."""
+    """The smallest number of features on the curve that explain 95 % of what all selected features explain."""
     full = next((point["share"] for point in curve if point["n_features"] == n_selected), None)
     if full is None or full <= 0:
         return None
     return next((int(point["n_features"]) for point in curve if point["share"] >= NEARLY_ALL * full), None)
 
 
-def _together(regression: BlockRegression, order: IntArray) -> FloatArray:
-    """R² of the first 1, 2, … of these features: (d,)."""
-    added, _ = regression.added(order, order[:0])
-    return np.cumsum(added)
-
-
 def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> list[dict[str, Any]]:
+    """The points of the curve for these numbers of features, taken from `order`."""
     if not sizes:
         return []
     usable, rng = np.flatnonzero(regression.squares > 0), np.random.default_rng(0)
     last = min(sizes[-1], len(usable))
     samples = [order[: sizes[-1]], *(rng.choice(usable, last, replace=False) for _ in range(_DRAWS))]
     columns = np.unique(np.concatenate(samples))
-    among = regression.only(columns)  # taking columns of all features takes longer than the rest
-    shares, *draws = (_together(among, np.searchsorted(columns, sample)) for sample in samples)
+    among = regression.only(columns)  # taking columns of all features for each sample would take longer than the rest
+    shares, *draws = (among.cumulative(np.searchsorted(columns, sample)) for sample in samples)
     by_chance = np.mean(draws, axis=0)
     return [
         {

@@ -1,42 +1,47 @@
-"""Log-likelihood gains: how much better than chance blocks and links explain the data. All gains are in nats.
+"""The joint likelihood J of links and features: how much better than chance blocks explain both, in nats.
+
+For the blocks F and the features z ∈ {0, 1}^m in use (lower is better):
+
+    J(F, z) = − L(F) − Σ_l z_l (I_l(F) − (k − 1))
+
+L is the log-likelihood gain of the links, and I_l that of feature l, both over a single block. A feature that depends
+on the blocks has one rate per block, k − 1 more than a feature that does not. Each extra rate costs one nat (AIC),
+which offsets what k − 1 free rates gain by chance.
 
 Links are Poisson counts. The mean of a link is the product of both degrees and of the affinity of both blocks (the
-degree-corrected block model of Karrer and Newman, 2011). With every affinity at its maximum-likelihood value, the
-log-likelihood exceeds that of a single block by ½ Σ_ab w_ab log(w_ab w / e_a e_b): w_ab is the link weight between
-blocks a and b, e_a the sum of the degrees in block a, and w the sum of all degrees. The degrees are given, so blocks
-gain nothing by separating hubs from other nodes.
+degree-corrected block model of Karrer and Newman, 2011). With every affinity at its maximum-likelihood value,
+L = ½ Σ_ab w_ab log(w_ab w / e_a e_b): w_ab is the link weight between blocks a and b, e_a the sum of the degrees in
+block a, and w the sum of all degrees. The degrees are given, so blocks gain nothing by separating hubs from other
+nodes.
 
 Features are counts too. The mean of a value is the total of all features of the node times a rate: one rate per
-block, or one rate for all nodes. Blocks exceed a single rate by Σ_a c_la log(c_la t / t_a c_l): c_la is the sum of
-feature l in block a, c_l its sum over all nodes, t_a the total of all features in the block, and t the total over all
-nodes. The totals are given, so blocks gain nothing by separating nodes with many features from nodes with few. Most
-features vary more than Poisson counts, so their gain is divided by the overdispersion φ, the variance in units of the
-mean (quasi-likelihood; Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide these.
+block, or one rate for all nodes. Then I_l = Σ_a c_la log(c_la t / t_a c_l): c_la is the sum of feature l in block a,
+c_l its sum over all nodes, t_a the total of all features in the block, and t the total over all nodes. The totals are
+given, so blocks gain nothing by separating nodes with many features from nodes with few. Most features vary more than
+Poisson counts, so their gain is divided by the overdispersion φ, the variance divided by the mean (quasi-likelihood;
+Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide the values instead.
 
-The links among the nodes that have a feature need no blocks. Let x be the values of the feature, in units of the mean
-of its non-zero values. The weight of these links is g = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees,
-it would be ĝ = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson
-count is g log(g / ĝ) − (g − ĝ). Different values make g vary more than a count, so g and ĝ of features that are not
-binary are divided by an overdispersion factor.
+The losses of the paper and ‖A − F M Fᵀ‖² are not suitable objectives for blocks that may change. L_m is lowest if
+blocks are blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a
+sparse graph if hubs are separated. All three lead away from planted blocks, even if the descent starts there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from blockselect.blockmodels.levels import xlogx
-from blockselect.blockmodels.model import sums_between_blocks
-from blockselect.consensus.moves import Counts, Links, Tables
-from blockselect.graphs.link_products import products_along_links
+from blockselect.blockmodels.levels import BlockTree, leaf_order, merge_blocks, renumber_leaves, xlogx
+from blockselect.blockmodels.model import BlockModel, sums_between_blocks
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.compiled_sums import sparse_block_sums
 from blockselect.rows.matrices import without_zeros
 from blockselect.rows.statistics import in_units, scale_columns, typical_values
 from blockselect.rows.sums import by_row, in_memory, map_rows, n_holders, squared_lengths, sum_by_column, sum_over_rows
-from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
@@ -44,13 +49,43 @@ _EQUAL = 1e-9  # values with a smaller relative difference are equal
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
 
 
-def link_unit(adjacency: Sparse) -> float:
-    """The weight that counts as one link: Σw² / Σw over the links between different nodes, or 1 without such links.
+class Links(NamedTuple):
+    """The links of a graph as a CSR matrix without stored zeros; the weights count links."""
 
-    If all weights are equal, the unit is that weight. Otherwise heavy links determine it, so that a few heavy links do
+    indptr: IntArray  # (n + 1,)
+    indices: IntArray
+    weights: FloatArray
+    loops: FloatArray  # (n,) weight of each node's self-loop
+    degrees: FloatArray  # (n,)
+
+
+class Counts(NamedTuple):
+    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
+
+    matrix: Any  # (n, m) CSR without stored zeros, or RowChunks of such blocks; `Rows` of `moves` in a sweep
+    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
+    typical: FloatArray  # (m,) mean of the non-zero values of each feature
+    equal: bool  # whether all non-zero values of a feature are the same, for every feature
+
+
+class Tables(NamedTuple):
+    """Sums of links and features over the nodes of each block; a sweep keeps them up to date."""
+
+    weights: FloatArray  # (k, k) of the links, Fᵀ A F
+    sums: FloatArray  # (m, k) of each feature in each block
+    s_log_s: FloatArray  # (m, k) s log s for each of these sums s
+    join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
+    leave: FloatArray  # (m, k) change of s log s if such a node leaves the block
+    totals: FloatArray  # (k,) total of all features in each block
+
+
+def link_unit(adjacency: Sparse) -> float:
+    """The weight that counts as one link: Σw² / Σw over the links between different nodes, or 1 if there are none.
+
+    If all weights are equal, the unit is that weight. Otherwise heavy links dominate it, so that a few heavy links do
     not count as many links.
     """
-    weights = _without_loops(adjacency).data
+    weights = without_loops(adjacency).data
     weights = weights[weights > 0]
     if not len(weights):
         return 1.0
@@ -58,8 +93,19 @@ def link_unit(adjacency: Sparse) -> float:
     return float(weights.max() * (shares @ shares) / shares.sum())
 
 
+def without_loops(adjacency: Sparse) -> Sparse:
+    """The links between different nodes, in double precision; the indices are shared if there are no self-loops."""
+    if not adjacency.diagonal().any():
+        data = adjacency.data.astype(np.float64)
+        return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    links = adjacency.tocoo()
+    apart = links.row != links.col
+    data = links.data[apart].astype(np.float64)
+    return sparse.csr_array((data, (links.row[apart], links.col[apart])), shape=adjacency.shape)
+
+
 def as_links(adjacency: Sparse, unit: float) -> Links:
-    """The graph in double precision, with weights in units of one link."""
+    """Convert a graph to double precision, with weights in units of one link."""
     counts = without_zeros(adjacency, own_values=True)
     counts.data /= unit
     return Links(
@@ -72,18 +118,19 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
 
 
 def as_counts(features: Features) -> Counts:
-    """Features in units in which they vary like Poisson counts.
+    """Convert features to units in which they vary like Poisson counts.
 
-    Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
+    In the totals of the nodes, each feature is in units of the mean of its non-zero values, so all features have the
+    same weight.
     """
     scaled = map_rows(in_units(features), _as_csr)
     totals: FloatArray = by_row(scaled, _row_totals)
-    squares, by_total, n_equal = sum_over_rows(scaled, _moments, totals)
+    squares, by_total, n_equal = sum_over_rows(scaled, _sums_by_column, totals)
     held = n_holders(features)
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
     if in_memory(features):
         matrix = map_rows(scaled, scale_columns, units)
-    else:  # at once, because chunks are scaled whenever they are read
+    else:  # both scalings in one step, because chunks are scaled whenever they are read
         matrix = map_rows(features, scale_columns, units / typical_values(features))
     return Counts(matrix, totals, units, bool(np.all(n_equal == held)))
 
@@ -97,8 +144,8 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
     return totals
 
 
-def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
-    """Of each feature Σ x², Σ x t, and how many values are equal to their mean, which is 1: (3, m)."""
+def _sums_by_column(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
+    """Σ x², Σ x t, and the number of values equal to their mean, which is 1, for each feature x: (3, m)."""
     is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < _EQUAL)
     return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])
 
@@ -106,9 +153,9 @@ def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
 def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
     """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / t)² / c_l, (m,).
 
-    It is near 1 for rare binary features. Pearson's statistic would divide each square by its own mean, which is the
-    same if all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, blocks
-    drawn at random gain (k − 1) / 2 nats on average.
+    φ is near 1 for rare binary features. Pearson's statistic, which divides each square by its own mean, is the same if
+    all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, random blocks
+    gain (k − 1) / 2 nats on average.
 
     Parameters
     ----------
@@ -124,23 +171,6 @@ def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, tot
     return varies
 
 
-def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> Iterator[Tables]:
-    """The sums of links and features over the blocks of each array of labels (n,).
-
-    Row chunks are read once for all labels.
-    """
-    at_once = 1 if in_memory(counts.matrix) else len(labels)
-    typical = counts.typical[:, None]
-    for start in range(0, len(labels), at_once):
-        some = labels[start : start + at_once]
-        for of_node, sums in zip(some, sums_by_block(counts, some), strict=True):
-            k = sums.shape[1]
-            totals: FloatArray = np.bincount(of_node, counts.totals, minlength=k).astype(np.float64)
-            s_log_s = xlogx(sums)
-            join, leave = xlogx(sums + typical) - s_log_s, xlogx(sums - typical) - s_log_s
-            yield Tables(weights_by_block(links, of_node), sums, s_log_s, join, leave, totals)
-
-
 def weights_by_block(links: Links, labels: IntArray) -> FloatArray:
     """Link weight of each pair of blocks, Fᵀ A F: (k, k)."""
     return sums_between_blocks(links.indptr, links.indices, links.weights, labels)
@@ -154,7 +184,7 @@ def sums_by_block(counts: Counts, labels: Sequence[IntArray]) -> list[FloatArray
 
 
 def _sums_by_block(block: Sparse, rows: slice, labels: Sequence[IntArray], sizes: Sequence[int]) -> FloatArray:
-    """Sum of each feature in each block of each array of labels: (m, Σk)."""
+    """Sum of each feature in each block, for all arrays of labels side by side: (m, Σk)."""
     X = block.indptr, block.indices, block.data
     sums = [sparse_block_sums(*X, of_node[rows], k, block.shape[1]) for of_node, k in zip(labels, sizes, strict=True)]
     return np.vstack(sums).T
@@ -174,7 +204,7 @@ def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArra
     sums : array of shape (m, k)
         Sum of each feature in each block.
     s_log_s : array of shape (m, k)
-        s log s of the sums.
+        s log s for each of these sums s.
     block_totals : array of shape (k,)
         Total of all features in each block.
     """
@@ -185,80 +215,101 @@ def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArra
     return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
 
 
-def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
-    """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees: (m,), at least 0.
+def penalty(n_blocks: int) -> int:
+    """AIC penalty, in nats, of a feature with a separate rate in each block."""
+    return n_blocks - 1
 
-    A feature gains nothing if all nodes have the same value, if no link joins its nodes, or if its nodes avoid each
-    other. Self-loops are ignored. `scaled` are the features as returned by `in_units`, and `unit` is the weight
-    that counts as one link, so neither the scale of the features nor that of the link weights matters.
+
+def evaluate(tables: Tables) -> tuple[FloatArray, BoolArray, float]:
+    """The gain of each feature from the blocks (m,), which gains exceed the penalty (m,), and J with these features."""
+    gains = feature_gains(tables.sums, tables.s_log_s, tables.totals)
+    cost = penalty(len(tables.weights))
+    above = float(np.maximum(gains - cost, 0.0).sum())
+    return gains, gains > cost, -float(link_gain(tables.weights)) - above
+
+
+def comparable_gain(tables: Tables, n_nodes: int) -> float:
+    """−J minus the cost of describing the blocks, to compare different numbers of blocks; larger is better.
+
+    More blocks gain more by chance. As in a description length, they cost log k nats per label, and half the logarithm
+    of the total link weight per density.
     """
-    weights = _without_loops(adjacency)
-    weights.data /= unit
-    if weights.nnz == 0:
-        return np.zeros(scaled.shape[1])
-    degrees: FloatArray = weights.sum(axis=1)  # (n,)
-    sums = _sums_over_nodes(scaled, weights, degrees)
-    all_pairs = degrees.sum() ** 2 - float(np.sum(degrees**2))
-    pairs = sums.by_degree**2 - sums.squares_by_squared_degree
-    expected = 0.5 * degrees.sum() * np.maximum(pairs, 0.0) / all_pairs
-    dispersion = _link_dispersion(sums, float(degrees.sum()))
-    return _poisson_excess(0.5 * sums.within / dispersion, expected / dispersion)
+    k, n_links = len(tables.weights), float(tables.weights.sum()) / 2
+    densities = k * (k + 1) / 4 * np.log(max(n_links, 1.0))
+    return float(-evaluate(tables)[2] - densities - n_nodes * np.log(k))
 
 
-class _DegreeSums(NamedTuple):
-    """Sums over the nodes for each feature: (m,)."""
+class JointLikelihood:
+    """How well blocks explain the links and the features of a graph: J, as defined at the top of this file.
 
-    plain: FloatArray
-    by_degree: FloatArray
-    squares: FloatArray
-    squares_by_degree: FloatArray
-    squares_by_squared_degree: FloatArray
-    within: FloatArray  # xᵀ A x
+    Labels are 0 … k − 1, and no block is empty, as in every block model.
 
+    Parameters
+    ----------
+    graph : AttributedGraph
+        The features are non-negative numbers, dense, sparse or in row chunks. Their units do not matter: the gain of a
+        feature is relative to its variance. Link weights are divided by `link_unit` and treated as counts.
+    unit : float, optional
+        The weight that counts as one link; by default the `link_unit` of the graph. A resampled graph keeps the unit of
+        the graph from which it was drawn.
+    counts : Counts, optional
+        The result of `as_counts`, if another likelihood of the same features has computed it.
 
-def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> _DegreeSums:
-    of_rows = tuple(sum_over_rows(matrix, _sums_by_degree, degrees))
-    return _DegreeSums._make((*of_rows, products_along_links(matrix, weights)))
-
-
-def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
-    """All of `_DegreeSums` but the last, of some rows: (5, m)."""
-    of_rows = degrees[rows]
-    if sparse.issparse(block):
-        of_squares = [sum_by_column(block, np.square, by) for by in (None, of_rows, of_rows**2)]
-    else:
-        squares = block * block
-        of_squares = [squares.sum(axis=0), squares.T @ of_rows, squares.T @ of_rows**2]
-    return np.stack([np.asarray(block.sum(axis=0)).ravel(), block.T @ of_rows, *of_squares])
-
-
-def _link_dispersion(sums: _DegreeSums, total_degree: float) -> FloatArray:
-    """How much more the link weight among the nodes of a feature varies than a count; 1 for binary features: (m,).
-
-    A link ends at a node with a probability proportional to its degree, and each end contributes the value of the
-    feature, so the factor is the square of variance over mean.
+    Examples
+    --------
+    >>> from blockselect import make_attributed_blocks
+    >>> planted = make_attributed_blocks(200, 3, random_state=0)
+    >>> planted_gain, random_gain = JointLikelihood(planted.graph).gains([planted.blocks, planted.blocks[::-1]])
+    >>> bool(planted_gain > random_gain)
+    True
     """
-    alike = sums.squares <= (1 + _EQUAL) * sums.plain  # in units of their mean, different values have larger squares
-    mean = np.maximum(sums.by_degree / total_degree, _TINY)
-    ratio = (sums.squares_by_degree / total_degree) / mean - mean
-    return np.where(alike, 1.0, np.maximum(ratio, _LEAST_DISPERSION) ** 2)
 
+    __slots__ = ("counts", "graph", "links", "unit")
 
-def _poisson_excess(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """g log(g / ĝ) − (g − ĝ) where g exceeds ĝ, otherwise 0: (m,)"""
-    above = observed - expected > _ROUNDING * observed
-    nats: FloatArray = np.zeros(len(observed))
-    G, X = observed[above], np.maximum(expected[above], _TINY)
-    nats[above] = G * np.log(G / X) - (G - X)
-    return np.maximum(nats, 0.0)
+    def __init__(self, graph: AttributedGraph, *, unit: float | None = None, counts: Counts | None = None) -> None:
+        self.graph = graph
+        self.unit = link_unit(graph.adjacency) if unit is None else unit
+        self.links = as_links(graph.adjacency, self.unit)
+        self.counts = as_counts(graph.features) if counts is None else counts
 
+    def tables(self, labels: Sequence[IntArray]) -> Iterator[Tables]:
+        """Yield the sums of links and features over the blocks of each array of labels (n,).
 
-def _without_loops(adjacency: Sparse) -> Sparse:
-    """Links between different nodes, in double precision; a graph without self-loops shares its indices."""
-    if not adjacency.diagonal().any():
-        data = adjacency.data.astype(np.float64)
-        return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
-    links = adjacency.tocoo()
-    apart = links.row != links.col
-    data = links.data[apart].astype(np.float64)
-    return sparse.csr_array((data, (links.row[apart], links.col[apart])), shape=adjacency.shape)
+        Row chunks are read once for all labels.
+        """
+        at_once = 1 if in_memory(self.counts.matrix) else len(labels)
+        typical = self.counts.typical[:, None]
+        for start in range(0, len(labels), at_once):
+            some = labels[start : start + at_once]
+            for of_node, sums in zip(some, sums_by_block(self.counts, some), strict=True):
+                totals: FloatArray = np.bincount(of_node, self.counts.totals, sums.shape[1]).astype(np.float64)
+                s_log_s = xlogx(sums)
+                join, leave = xlogx(sums + typical) - s_log_s, xlogx(sums - typical) - s_log_s
+                yield Tables(weights_by_block(self.links, of_node), sums, s_log_s, join, leave, totals)
+
+    def gains(self, labels: Sequence[IntArray]) -> FloatArray:
+        """−J of each array of labels, the penalised log-likelihood gain; larger values are better: (c,)"""
+        return np.array([-evaluate(tables)[2] for tables in self.tables(labels)])
+
+    def gains_of_links(self, labels: Sequence[IntArray]) -> FloatArray:
+        """Log-likelihood gain of the links from the blocks of each array of labels, without any penalty: (c,)."""
+        return np.array([link_gain(weights_by_block(self.links, of_node)) for of_node in labels])
+
+    def comparable_gains(self, labels: Sequence[IntArray]) -> FloatArray:
+        """The `comparable_gain` of each array of labels: (c,)."""
+        return np.array([comparable_gain(tables, self.graph.n_nodes) for tables in self.tables(labels)])
+
+    def trees(self, models: Sequence[BlockModel], *, renumber: bool = True) -> list[BlockTree]:
+        """Merge the blocks of each model into a tree, by the links and the features whose gain exceeds the penalty.
+
+        With `renumber`, blocks are numbered along the tree, the largest branch first.
+        """
+        trees = []
+        for model, tables in zip(models, self.tables([model.labels for model in models]), strict=True):
+            gains, in_use, _ = evaluate(tables)
+            linkage = merge_blocks(tables.weights, model.block_sizes, tables.sums[in_use], tables.totals)
+            if renumber:
+                order = leaf_order(linkage, model.block_sizes)
+                model, linkage = model.renumbered(order), renumber_leaves(linkage, order)
+            trees.append(BlockTree(model, linkage, gains))
+        return trees

@@ -1,15 +1,15 @@
-"""Node moves: each node moves to the block with the largest likelihood, one node at a time.
+"""Node moves: one node after the other moves to the block with the highest likelihood.
 
-The moves are compiled (Numba), because each move changes the gains of the next one, so array operations do not apply.
-A visit of a node has three steps:
+The moves are compiled with Numba: each move changes the gains of the next one, so they cannot be array operations. A
+visit to a node has three steps:
 
-1. score all blocks roughly. This takes few logarithms, however many blocks there are: tables contain the gain of one
-   more link between two blocks, and of one more value of a feature in a block;
-2. choose the best of the few blocks with the highest rough scores, by their exact gains;
-3. apply the move, if its exact gain is positive, and update the tables.
+1. Score all blocks approximately. This takes few logarithms, however many blocks there are, because tables contain the
+   gain of one more link between two blocks, and of one more value of a feature in a block.
+2. Compute the exact gains of the few blocks with the highest scores, and choose the best of them.
+3. If its gain is positive, move the node and update the tables.
 
-Most nodes no longer move after the first rounds. A node whose best other block is worse by many nats is visited again
-only after so many of its neighbours have moved that this might have changed.
+After the first rounds, most nodes no longer move. A node whose best other block is many nats worse is visited again
+only after so many of its neighbours have moved that this may have changed.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from __future__ import annotations
 from logging import getLogger
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from blockselect.consensus.likelihood import Counts, Links, Tables
 from blockselect.utils.arrays import BoolArray, FloatArray, IntArray
 from blockselect.utils.compiled import compiled, part_of_compiled
 
-N_EXACT = 3  # other blocks whose exact gains are compared
-# Rough bounds on the change of a gain, in nats: by one link to a neighbour that has moved, and by all other moves.
+N_EXACT = 3  # other blocks whose exact gains are computed
+# Approximate bounds on the change of a gain, in nats: per link to a neighbour that has moved, and by all other moves.
 NATS_PER_LINK, SURE = 2.0, 4.0
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -33,67 +34,37 @@ _TINY = float(np.finfo(np.float64).tiny)
 _log = getLogger("blockselect")
 
 
-class Links(NamedTuple):
-    """A graph: CSR, weights as counts, without zeros."""
-
-    indptr: IntArray  # (n + 1,)
-    indices: IntArray
-    weights: FloatArray
-    loops: FloatArray  # (n,) weight of each node's self-loop
-    degrees: FloatArray  # (n,)
-
-
 class Rows(NamedTuple):
-    """Features of all nodes, or of the nodes in a chunk of rows: CSR, without zeros."""
+    """Features of all nodes, or of the nodes in a chunk of rows, as a CSR matrix without stored zeros."""
 
     indptr: IntArray  # (rows + 1,)
     indices: IntArray
     values: FloatArray
-    first: int  # the node of the first row
-
-
-class Counts(NamedTuple):
-    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
-
-    matrix: Any  # (n, m) CSR without zeros, or RowChunks of such blocks; `Rows` in a sweep
-    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
-    typical: FloatArray  # (m,) mean of the non-zero values of each feature
-    equal: bool  # whether the non-zero values of each feature are all the same
-
-
-class Tables(NamedTuple):
-    """Sums of links and features in each block; a sweep keeps them up to date."""
-
-    weights: FloatArray  # (k, k) of the links, Fᵀ A F
-    sums: FloatArray  # (m, k) of each feature in each block
-    s_log_s: FloatArray  # (m, k) s log s of these sums s
-    join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
-    leave: FloatArray  # (m, k) the same if such a node leaves the block
-    totals: FloatArray  # (k,) total of all features in each block
+    first: int  # number of the node in the first row
 
 
 class _Blocks(NamedTuple):
-    """What follows from labels and tables. A sweep keeps it up to date: (k,) each."""
+    """Quantities that follow from labels and tables, kept up to date during a sweep; (k,) each."""
 
     sizes: FloatArray  # number of nodes
     degrees: FloatArray  # sum of the degrees
     log_degrees: FloatArray
     in_use: FloatArray  # total of the features in use
-    log_totals: FloatArray  # of all features
-    more: FloatArray  # (k, k) gain of one more link between two blocks
+    log_totals: FloatArray  # logarithm of the total of all features
+    more: FloatArray  # (k, k) change of w log w by one more link between two blocks
 
 
 class _Scores(NamedTuple):
-    """Work space of a visit: links and rough scores of the node for each block, (k,) each."""
+    """Work space of a visit: links to each block and the approximate score of each block; (k,) each."""
 
     links: FloatArray  # weight of its links to the block, without the self-loop; 0 between two visits
-    near: IntArray  # the first `n_near` are the blocks of its neighbours
-    features: FloatArray  # change of s log s if its features join the block
-    rough: FloatArray  # gain of joining the block, by the tables
+    near: IntArray  # the first `n_near` entries are the blocks of its neighbours
+    features: FloatArray  # change of s log s if its features join the block, from the tables
+    rough: FloatArray  # approximate gain of joining the block, from the tables
 
 
 class _State(NamedTuple):
-    """All that a sweep reads and changes."""
+    """Everything that a sweep reads and changes."""
 
     labels: IntArray  # (n,)
     links: Links
@@ -105,7 +76,7 @@ class _State(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node that is visited."""
+    """The node that is being visited."""
 
     block: int
     degree: float
@@ -115,7 +86,7 @@ class _Node(NamedTuple):
     begin: int  # its features are `rows.indices[begin:end]`
     end: int
     n_near: int  # number of blocks of its neighbours
-    leave: float  # change of s log s if its features leave the block, unless values differ
+    leave: float  # change of s log s if its features leave the block, if `counts.equal`
 
 
 @compiled
@@ -129,12 +100,12 @@ def sweep(
     in_use: BoolArray,
     least_gain: float,
 ) -> int:
-    """Visit nodes in the given order and move each to its best block; returns how many moved.
+    """Visit nodes in the given order and move each to its best block; return how many moved.
 
-    `order` must contain the nodes of the `Rows` of `counts`. `labels`, `tables` and `slack` are changed in place. A
-    move is made only if it gains more than `least_gain`, the rounding error. The last node of a block stays. `slack`
-    (n,) contains the nats by which the best other block of each node is worse, minus what moved neighbours may have
-    changed. Only nodes with a slack of at most 0 are visited.
+    `counts.matrix` must be `Rows`, which contain the nodes in `order`. `labels`, `tables` and `slack` are changed in
+    place. A node moves only if the gain exceeds `least_gain`, the rounding error. The last node of a block stays.
+    `slack` (n,) is a cautious estimate, in nats, of how much worse the best other block of each node is; moves of its
+    neighbours reduce it. Only nodes with a slack of at most 0 are visited.
     """
     k = len(tables.weights)
     blocks = _blocks_of(labels, tables, in_use)
@@ -180,7 +151,7 @@ def _blocks_of(labels: IntArray, tables: Tables, in_use: BoolArray) -> _Blocks:
 
 @part_of_compiled
 def _score(index: int, state: _State) -> _Node:
-    """The node with this index; writes its links to each block, and the rough gain of joining each, into the scores."""
+    """Look up a node; write its links to each block, and its approximate gain of joining each, into `state.scores`."""
     labels, links, counts, in_use, tables, blocks, scores = state
     rows, row, k, old = counts.matrix, index - counts.matrix.first, len(tables.weights), labels[index]
     to_blocks, near, of_features, rough = scores
@@ -224,7 +195,7 @@ def _score(index: int, state: _State) -> _Node:
 
 @part_of_compiled
 def _choose(node: _Node, state: _State) -> tuple[int, float]:
-    """The best of the few other blocks with the highest rough scores, and the exact gain of moving there."""
+    """The best of the few other blocks with the highest approximate scores, and the exact gain of moving there."""
     rough = state.scores.rough
     of_leaving = _gain_of_leaving(node, state)
     rough[node.block] = -np.inf
@@ -243,7 +214,7 @@ def _choose(node: _Node, state: _State) -> tuple[int, float]:
 
 @part_of_compiled
 def _gain_of_leaving(node: _Node, state: _State) -> float:
-    """What leaving its block changes, whatever the new block."""
+    """The part of the gain that does not depend on the new block: leaving the old one."""
     _, _, counts, in_use, tables, blocks, scores = state
     old, w, to = node.block, tables.weights, scores.links
     gain = _xlogx(blocks.degrees[old]) - _xlogx(blocks.degrees[old] - node.degree)
@@ -264,7 +235,7 @@ def _gain_of_leaving(node: _Node, state: _State) -> float:
 
 @part_of_compiled
 def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float:
-    """The gain of leaving the old block, and then joining a new one."""
+    """The gain of a whole move: `gain` of leaving the old block, plus that of joining the new one."""
     _, _, counts, in_use, tables, blocks, scores = state
     old, w, to = node.block, tables.weights, scores.links
     gain += _xlogx(blocks.degrees[new])
@@ -288,14 +259,14 @@ def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float
 
 @part_of_compiled
 def _exposure(block: int, in_use: float, total: float, tables: Tables, blocks: _Blocks) -> float:
-    """Change of z log t of a block if these are added to z, its total of the features in use, and to t, of all."""
+    """Change of z log t of a block if its total of the features in use, z, and of all features, t, grow by these."""
     z, t = blocks.in_use[block], tables.totals[block]
     return _weighted_log(z + in_use, t + total) - _weighted_log(z, t)
 
 
 @part_of_compiled
 def _move(node: _Node, new: int, state: _State) -> None:
-    """Update the tables and the blocks for a node that moves to a new block."""
+    """Update the tables and the blocks after a node has moved to a new block."""
     _, _, counts, _, tables, blocks, scores = state
     old, w = node.block, tables.weights
     for place in range(node.n_near):
@@ -323,11 +294,11 @@ def _move(node: _Node, new: int, state: _State) -> None:
 
 @part_of_compiled
 def _move_feature(feature: int, value: float, old: int, new: int, counts: Counts, tables: Tables) -> None:
-    """Update the tables of a feature for a node with this value of it."""
+    """Update the tables of one feature after a node with this value has moved."""
     sums, s_log_s, join, leave = tables.sums, tables.s_log_s, tables.join, tables.leave
     sums[feature, old] -= value
     sums[feature, new] += value
-    if counts.equal:  # one more and then one less is what it was
+    if counts.equal:  # adding one value and removing it again changes nothing, which saves logarithms
         s_log_s[feature, old] += leave[feature, old]
         s_log_s[feature, new] += join[feature, new]
         join[feature, old] = -leave[feature, old]
@@ -360,7 +331,7 @@ def _weighted_log(weight: float, x: float) -> float:
 
 
 def announce_compilation() -> None:
-    """Log that the first sweep takes some seconds if no compiled version is stored."""
+    """Log that the first sweep takes a few seconds, unless a compiled version is stored."""
     folder = sweep.stats.cache_path
     if folder is not None and not any(Path(folder).glob("moves.sweep-*.nbi")) and not sweep.signatures:
         _log.info("compiling node moves, which takes a few seconds once; the result is kept in %s", folder)

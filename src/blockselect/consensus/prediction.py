@@ -1,19 +1,18 @@
-"""The block of new nodes from the selected features: a ridge regression of the blocks.
+"""Prediction of the blocks of new nodes from the selected features, by ridge regression.
 
 Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
-best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression
-used to select features (see `target`, with the same λ), with two changes. It leaves out the neighbours, because a new
-node may have none. And it scales rows to unit length in only the selected features, so no other feature is needed.
+best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression used
+to select features (see `target`, with the same λ), with two changes: it leaves out the neighbours, because a new node
+may have none, and it scales rows to unit length using only the selected features, so no others are needed.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from blockselect.rows.matrices import as_dense
-from blockselect.rows.sums import sum_over_rows
+from blockselect.rows.sums import block_sums, sum_over_rows
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 
@@ -22,8 +21,8 @@ def regress_blocks(
 ) -> tuple[FloatArray, FloatArray]:
     """Regress the blocks (n,) on some columns of the features: coefficients (k, d) and intercepts (k,).
 
-    `selected` (d,) are the columns in which rows get unit length, in increasing order; those that are not in `used`
-    have coefficients of 0.
+    `selected` (d,) contains the columns in which rows are scaled to unit length, in increasing order; columns that are
+    not in `used` have coefficients of 0.
     """
     n, n_blocks = len(labels), int(labels.max()) + 1
     shares = np.bincount(labels) / n
@@ -46,10 +45,9 @@ def regress_blocks(
 def _products(
     block: Features, rows: slice, selected: IntArray, places: IntArray, labels: IntArray, n_blocks: int
 ) -> FloatArray:
-    """Products of the used columns with themselves, with the blocks and with 1: (u, u + k + 1)."""
+    """Products of the u used columns with themselves, with the blocks and with 1: (u, u + k + 1)."""
     if not block.shape[0]:
         return np.zeros((len(places), len(places) + n_blocks + 1))
     V = normalize(block[:, selected])[:, places]
-    n = V.shape[0]
-    blocks = sparse.csr_array((np.ones(n), labels[rows], np.arange(n + 1)), shape=(n, n_blocks))
-    return np.hstack([as_dense(V.T @ V), as_dense((blocks.T @ V).T), np.asarray(V.sum(axis=0)).reshape(-1, 1)])
+    by_block = block_sums(V, rows, labels[None], n_blocks, np.float64)[0].T
+    return np.hstack([as_dense(V.T @ V), by_block, np.asarray(V.sum(axis=0)).reshape(-1, 1)])

@@ -1,14 +1,14 @@
-"""The ranking of the features: which of them together explain the block structure, one after the other.
+"""The ranking of the features, by greedy selection of those that together explain the block structure.
 
-How much a set of features explains is the R² of :mod:`blockselect.consensus.target`. Greedy forward selection
-(orthogonal least squares [1]_) adds one feature after the other. The best next feature is not simply the one that
-raises R² most. Such a feature may be very common and slightly more so in some blocks, which a regression can use, but a
-clustering cannot. So the rise of R² is multiplied by the effect size of the feature, √(2E / h): E is the penalised
-log-likelihood gain of the feature from the blocks, h the number of nodes that have it. This is Cohen's w, which makes a
-test statistic independent of the number of observations.
+The share of the block structure that a set of features explains is the R² of :mod:`blockselect.consensus.target`.
+Forward selection (orthogonal least squares [1]_) adds one feature after the other. The next feature is not simply the
+one that raises R² most: that feature may be very common and only slightly more so in some blocks, which a regression
+can use but a clustering cannot. So the increase of R² is multiplied by the effect size of the feature, √(2E / h), where
+E is the penalised log-likelihood gain of the feature from the blocks, and h the number of nodes that have it. This is
+Cohen's w, a test statistic made independent of the number of observations.
 
 Features whose association with the graph may be due to chance come after all others: those with √(2 (E + N − 1)) ≤ 3,
-where N is the log-likelihood gain by links, and 1 is its AIC penalty. This root is comparable to a z-value.
+where N is the log-likelihood gain from the links, and 1 its AIC penalty. This root is comparable to a z-value.
 
 References
 ----------
@@ -27,8 +27,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.blockmodels.levels import BlockTree
-from blockselect.consensus.likelihood import gains_by_links
-from blockselect.consensus.refine import JointLikelihood, penalty
+from blockselect.consensus.likelihood import JointLikelihood, penalty
+from blockselect.consensus.link_gains import gains_by_links
 from blockselect.consensus.target import BlockRegression
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import constant_columns, in_units
@@ -36,15 +36,15 @@ from blockselect.rows.sums import in_memory, jobs_for, n_holders
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, best_first
 from blockselect.utils.threads import in_threads
 
-MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
-ENOUGH = 0.8  # share of what all features explain that the default number of features explains
-MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
-_BATCH = 64  # columns of the Gram matrix that are computed in one pass over all row chunks
+MAX_GREEDY_STEPS = 500  # the other features are ranked by what each would add next
+ENOUGH = 0.8  # the default number of features explains this share of what all features explain
+MAX_REGRESSED = 1000  # further selected features are left out of the regression
+_COLUMNS_PER_PASS = 64  # of the Gram matrix, computed in one pass over all row chunks
 _CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature is clearly associated with the graph
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
-_FALLING = 1 - 1e-6  # least relative step between two scores
-_ROUNDING = 1e-12  # of a criterion
+_FALLING = 1 - 1e-6  # largest ratio of the scores of two successive features
+_ROUNDING = 1e-12  # smallest score of a clear feature, relative to the largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class FeatureGains:
 
     by_blocks: FloatArray  # E, the mean over block models
     by_links: FloatArray  # N − 1
-    is_constant: BoolArray  # features that have the same value for all nodes
+    is_constant: BoolArray  # whether the feature has the same value for all nodes
 
     @classmethod
     def of(
@@ -63,23 +63,23 @@ class FeatureGains:
         trees: Sequence[BlockTree],
         scaled: Features | None = None,
     ) -> FeatureGains:
-        """How much better than chance these block models, and the links, explain each feature.
+        """Compute how much better than chance these block models, and the links, explain each feature.
 
-        `scaled` is the result of `in_units`, for callers that need the gains on many graphs.
+        `scaled` is the result of `in_units`, for callers that compute the gains on many graphs.
         """
         by_blocks = np.mean([tree.gains - penalty(tree.model.n_blocks) for tree in trees], axis=0)
         scaled = in_units(graph.features) if scaled is None else scaled
-        by_links = gains_by_links(scaled, graph.adjacency, likelihood.link_unit)
+        by_links = gains_by_links(scaled, graph.adjacency, likelihood.unit)
         return cls(by_blocks, by_links - penalty(2), constant_columns(graph.features))
 
     @property
     def total(self) -> FloatArray:
-        """Gain by blocks and by links: (m,)"""
+        """Gain from blocks and links together: (m,)"""
         return self.by_blocks + self.by_links
 
     @property
     def z_values(self) -> FloatArray:
-        """√(2 × total gain) of each feature, which is comparable to a z-value; 0 if the gain is negative: (m,)"""
+        """√(2 × total gain), which is comparable to a z-value; 0 if the gain is negative: (m,)"""
         values: FloatArray = np.sqrt(2 * np.maximum(self.total, 0.0))
         return values
 
@@ -89,20 +89,14 @@ class Ranking:
     """All features in the order of their selection, and what each explains."""
 
     order: IntArray  # (m,) columns, the best first
-    scores: FloatArray  # (m,) falls with the order
-    added: FloatArray  # (m,) share added to the features before it, or for unwanted features to the wanted ones
+    scores: FloatArray  # (m,) decreasing along the order
+    added: FloatArray  # (m,) share added to the features before it; by an unwanted feature, to all wanted ones
     alone: FloatArray  # (m,) share explained by the feature by itself
-    is_useful: BoolArray  # (m,) features with different values
-    is_clear: BoolArray  # (m,) features that are clearly associated with the graph
+    is_useful: BoolArray  # (m,) whether its values differ
+    is_clear: BoolArray  # (m,) whether it is clearly associated with the graph
     n_wanted: int  # features to select: the requested number, or as many as explain enough
     regression: BlockRegression
     of_all: float | None = None  # share explained by all features together, if it was computed
-
-    def explained(self, columns: IntArray) -> FloatArray:
-        """R² of the first 1, 2, … of these columns; columns after the first `MAX_COUNTED` add nothing."""
-        counted, others = np.split(columns, [MAX_COUNTED])
-        shares, _ = self.regression.added(counted, others[:0])
-        return np.cumsum(np.concatenate([shares, np.zeros(len(others))]))
 
 
 def rank_by_trees(
@@ -114,7 +108,7 @@ def rank_by_trees(
     scaled: Features | None = None,
     n_jobs: int | None = None,
 ) -> Ranking:
-    """Rank the features by how much of these block models, at all their levels, they explain.
+    """Rank the features by how much of these block models they explain, at all levels.
 
     If `n_wanted` is None, it is the smallest number that explains enough, see `enough_features`. For `scaled`, see
     `FeatureGains.of`.
@@ -134,31 +128,39 @@ def rank_by_trees(
 def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: float | None) -> int:
     """The fewest features, by rank, that explain 80 % of what all features explain together; at least 1, at most 500.
 
-    `of_all` is the share of all features together. If that is not known, because they are too expensive to regress on,
-    the share of the first 500 takes its place.
+    `of_all` is the share of all features together. If it is unknown, because that regression is too expensive, the
+    share of the first 500 is used instead.
     """
-    ranking = rank_features(regression, gains, min(MAX_STEPS, len(gains.total)))
-    useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_STEPS]
-    shares = ranking.explained(useful) if len(useful) else np.zeros(1)
+    ranking = rank_features(regression, gains, min(MAX_GREEDY_STEPS, len(gains.total)))
+    useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_GREEDY_STEPS]
+    shares = regression.cumulative(useful) if len(useful) else np.zeros(1)
     return min(1 + int(np.searchsorted(shares, ENOUGH * (of_all or float(shares[-1])))), len(shares))
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
-    """Rank all features: the first `n_wanted` by greedy selection, if enough are clearly associated with the graph."""
+    """Rank all features; the first `n_wanted` are selected greedily among those clearly associated with the graph."""
     is_useful = (regression.squares > 0) & ~gains.is_constant
     is_clear = is_useful & (gains.z_values > _CLEAR)
     effect = effect_sizes(gains, regression.features)
     clear = np.flatnonzero(is_clear)
     chosen, share = select_together(regression, clear, n_wanted, effect[clear])
-    next_to_greedy = np.zeros(len(effect))
-    next_to_greedy[clear] = share * effect[clear]
-    groups = (np.setdiff1d(clear, chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
-    values = (next_to_greedy if share.any() else gains.total, gains.total, gains.total)
-    ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
-    order = np.concatenate([chosen, *ranked])
-    counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_COUNTED)])
+    would_add = np.zeros(len(effect))
+    would_add[clear] = share * effect[clear]
+
+    def best_among(columns: IntArray, values: FloatArray) -> IntArray:
+        return columns[best_first(values[columns])]
+
+    order = np.concatenate(
+        [
+            chosen,
+            best_among(np.setdiff1d(clear, chosen), would_add if share.any() else gains.total),
+            best_among(np.flatnonzero(is_useful & ~is_clear), gains.total),
+            best_among(np.flatnonzero(~is_useful), gains.total),
+        ]
+    )
+    regressed, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_REGRESSED)])
     added = np.zeros(len(effect))
-    added[counted], added[others] = regression.added(counted, others)
+    added[regressed], added[others] = regression.added(regressed, others)
     scores = _falling_scores(added * effect, order, is_clear, is_useful, gains.total)
     alone = np.where(is_useful, regression.alone, 0.0)
     return Ranking(order, scores, added, alone, is_useful, is_clear, n_wanted, regression)
@@ -167,11 +169,12 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
 def _falling_scores(
     criterion: FloatArray, order: IntArray, is_clear: BoolArray, is_useful: BoolArray, total: FloatArray
 ) -> FloatArray:
-    """Scores that fall with the order: (m,).
+    """Scores that decrease along the order: (m,).
 
-    A clear feature scores its criterion, or slightly less than the feature before it if that is less. The scores of the
-    other features follow their total gains and are at most half of the lowest score before them. Features with the same
-    value for all nodes score 0. If there is nothing to explain, only the order counts.
+    The score of a clear feature is its criterion, or slightly less than the score before it if that is lower. The
+    scores of the other features follow their total gains and are at most half of the lowest score of a clear feature.
+    Features with the same value for all nodes score 0. If there is nothing to explain, the scores only reflect the
+    order.
     """
     clear, unclear = order[is_clear[order]], order[(is_useful & ~is_clear)[order]]
     scores = np.zeros(len(order))
@@ -181,13 +184,13 @@ def _falling_scores(
     if len(unclear):
         span = total[unclear].max() - total[unclear].min()
         shares = (total[unclear] - total[unclear].min()) / span if span > 0 else np.ones(len(unclear))
-        steps = np.arange(len(unclear), 0, -1) / len(unclear)  # equal gains score differently too
+        steps = np.arange(len(unclear), 0, -1) / len(unclear)  # so that equal gains have different scores too
         scores[unclear] = least / 2 * (0.9 * shares + 0.1 * steps)
     return scores
 
 
 def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
-    """Cohen's w of each feature by the blocks, √(2E / h): (m,)"""
+    """Effect size of each feature with respect to the blocks, Cohen's w = √(2E / h): (m,)"""
     sizes: FloatArray = np.sqrt(2 * np.maximum(gains.by_blocks, _SMALLEST_GAIN) / np.maximum(n_holders(features), 1))
     return sizes
 
@@ -195,14 +198,14 @@ def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
 def select_together(
     regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
+    """Select candidate columns by orthogonal least squares, at most `MAX_GREEDY_STEPS` of them.
 
-    Returns the chosen columns in their order, and the share that each candidate added when it was chosen, or would add
-    next. Each step takes the column with the largest rise of R² times its `effect`. Of columns that are equally
-    good up to rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
+    Returns the chosen columns in order, and the share that each candidate added when it was chosen, or would add next.
+    Each step chooses the column with the largest increase of R² times its `effect`, and the lowest index among columns
+    that are equally good up to rounding. Because the chosen columns are orthogonalised (rows of `basis` are their
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
-    n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
+    n_steps = min(n_steps, MAX_GREEDY_STEPS, len(candidates)) if regression.products.any() else 0
     columns = (_Columns if in_memory(regression.features) else _ColumnsOfChunks)(regression, candidates)
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned
@@ -212,7 +215,8 @@ def select_together(
     added, chosen = np.zeros(len(candidates)), []
     for step in range(n_steps):
         gains = np.maximum(unexplained, 0.0) / left
-        place = _first_of_largest(np.where(is_free, gains * effect, -1.0))
+        criterion = np.where(is_free, gains * effect, -1.0)
+        place = int(np.argmax(criterion >= (1 - _TIE) * criterion.max()))  # the first of the largest
         added[place] = gains[place]
         chosen.append(place)
         is_free[place] = False
@@ -229,17 +233,17 @@ def select_together(
 
 
 class _ColumnsOfChunks:
-    """Columns of UᵀU + λI among the candidates. One pass over all chunks computes those that may be needed next."""
+    """Columns of UᵀU + λI for the candidates. One pass over all chunks computes several that may be needed next."""
 
     def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
         self._regression, self._candidates = regression, candidates
         self._known: dict[int, FloatArray] = {}
 
     def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
-        """The column of a candidate. `criterion` says how good each of the others is."""
+        """The column of a candidate; `criterion` is how good each candidate is, to guess which are needed next."""
         if place not in self._known:
-            others = best_first(criterion)
-            wanted = np.array([place, *(int(at) for at in others if at not in self._known and at != place)][:_BATCH])
+            others = [int(at) for at in best_first(criterion) if at not in self._known and at != place]
+            wanted = np.array([place, *others][:_COLUMNS_PER_PASS])
             columns = self._regression.gram(self._candidates, self._candidates[wanted])
             self._known.update(zip(wanted.tolist(), columns.T, strict=True))
         column = self._known.pop(place)
@@ -248,7 +252,7 @@ class _ColumnsOfChunks:
 
 
 class _Columns:
-    """Columns of UᵀU + λI among the candidates, one at a time."""
+    """Columns of UᵀU + λI for the candidates, computed one at a time."""
 
     def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
         self._features = regression.features[:, candidates]
@@ -256,7 +260,7 @@ class _Columns:
         self._by_column = sparse.csc_array(self._features) if sparse.issparse(self._features) else None
 
     def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
-        """The column of a candidate; the others need not be known."""
+        """The column of a candidate; `criterion` is not used."""
         if self._by_column is None:
             products = self._features.T @ self._features[:, place]
         else:
@@ -265,7 +269,3 @@ class _Columns:
         products = products - self._features.shape[0] * self._means[place] * self._means
         products[place] += self._ridge
         return np.asarray(products)
-
-
-def _first_of_largest(values: FloatArray) -> int:
-    return int(np.argmax(values >= (1 - _TIE) * values.max()))

@@ -1,4 +1,4 @@
-"""Rankings on resampled graphs, without a complete fit to each of them: the basis of the stability of a selection."""
+"""Rankings on resampled graphs, without a complete fit to each: the basis for the stability of a selection."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from joblib import Parallel, delayed
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.consensus import find_consensus
-from blockselect.consensus.likelihood import as_counts, link_unit
+from blockselect.consensus.likelihood import JointLikelihood, as_counts, link_unit
 from blockselect.consensus.ranking import rank_by_trees
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.refine import refine_blocks
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import in_units
 from blockselect.rows.sums import jobs_for
@@ -21,8 +21,8 @@ from blockselect.utils.arrays import BoolArray, FloatArray, Sparse
 from blockselect.utils.progress import Progress, no_progress
 from blockselect.utils.threads import one_thread
 
-_ROUNDS = 3  # of refinement on a resampled graph, because the optimum is near
-_SEARCH_EVERY, _NEW_STARTS = 4, 2  # every fourth resampled graph gets new blocks, the best of two starts
+_ROUNDS = 3  # of refinement on a resampled graph: few, because the optimum is near
+_SEARCH_EVERY, _NEW_STARTS = 4, 2  # on every fourth resampled graph, new blocks are found from two random starts
 
 
 def inverse_ranks(
@@ -41,9 +41,9 @@ def inverse_ranks(
 ) -> FloatArray:
     """1 / rank of each feature on each of b other graphs of the same nodes; 0 for constant features: (b, m).
 
-    On three graphs of four, one of the consensus models is refined. On the fourth graph, blocks are searched for
-    again. A complete fit finds the same optimum about as often. Only new blocks, from few starts, would make
-    features seem less stable than they are; only the models of the fit would make them seem more stable.
+    On three of four graphs, one of the consensus models is refined. On the fourth graph, new blocks are found. This
+    reproduces how often complete fits find the same optimum: with new blocks from a few starts on every graph, features
+    would seem less stable than they are; with the consensus models on every graph, more stable.
 
     Parameters
     ----------
@@ -52,17 +52,17 @@ def inverse_ranks(
     graph : AttributedGraph
         The graph of the fit.
     nodes : boolean array of shape (n,)
-        The nodes that are scored.
+        The nodes that are used.
     adjacencies, rngs : sequences of length b
-        The other graphs, and a source of random numbers for each.
+        The other graphs, and a generator for each.
     searched : bool
-        Whether the blocks were searched for; blocks that were given stay as they are.
+        Whether the method searched for the blocks; blocks that were given stay as they are.
     refine : bool
         Whether blocks are refined with the features.
     max_iter : int
         The largest number of iterations of a factorisation.
     n_ranked : int
-        Features to select one by one.
+        Number of features to select one after the other.
     """
     graph = graph.only(nodes)
     counts, scaled, unit = as_counts(graph.features), in_units(graph.features), link_unit(graph.adjacency)
@@ -71,13 +71,14 @@ def inverse_ranks(
     def on_graph(place: int) -> FloatArray:
         adjacency, rng = adjacencies[place] if nodes.all() else adjacencies[place][nodes][:, nodes], rngs[place]
         resampled = replace(graph, adjacency=adjacency)
-        likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
+        likelihood = JointLikelihood(resampled, unit=unit, counts=counts)
         if searched and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
             model = search_again(models, likelihood, resampled, rng, refine=refine, max_iter=max_iter)
         else:
             model = BlockModel.of_checked(adjacency, among[place % len(among)].labels)
             if refine:
-                model = likelihood.improve(model, max_rounds=_ROUNDS, rng=rng).model
+                (refined,) = refine_blocks(likelihood, [model], rngs=[rng], max_rounds=_ROUNDS)
+                model = refined.model
         ranking = rank_by_trees(resampled, likelihood, likelihood.trees([model]), n_ranked, scaled=scaled)
         scores = np.zeros(len(ranking.order))
         scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
@@ -85,7 +86,7 @@ def inverse_ranks(
 
     scores = []
     progress("resampling", 0, len(adjacencies))
-    with one_thread():  # sums over several threads would depend on the number of cores
+    with one_thread():  # otherwise sums would depend on the number of cores
         parallel = Parallel(n_jobs=jobs_for(graph.features, n_jobs), prefer="threads", return_as="generator")
         for found in parallel(delayed(on_graph)(place) for place in range(len(adjacencies))):
             scores.append(found)
@@ -102,7 +103,7 @@ def search_again(
     refine: bool,
     max_iter: int,
 ) -> BlockModel:
-    """The best of a few new block models of a resampled graph, found by the families of the consensus models."""
+    """The best of a few new block models of a resampled graph, from the families of the consensus models."""
     found = [
         find_candidates(
             graph.adjacency, graph.features, {model.n_blocks: 1}, family=model.family, rng=rng, max_iter=max_iter

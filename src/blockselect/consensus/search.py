@@ -1,15 +1,15 @@
-"""Search: candidate block models of a graph, how many of them, and whether to refine them with the features.
+"""The search for candidate block models: how many to find, and whether to refine them with the features.
 
 The number of candidates depends on the cost of refining them. With c candidates of k blocks, nnz(A) entries of the
 graph and nnz(X) values of the features, the cost is at most about
 
     k (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X))
 
-multiplications: two rounds per candidate, and fifty rounds per member of the best quarter. Two cores make about 10⁹
-multiplications per second. More candidates lead to better blocks, above all in disassortative networks. By default
-a search has as many candidates as 2·10⁸ multiplications allow, 9 to 48. If the cost exceeds 2·10¹¹, the numbers of
-candidates, rounds and resampled graphs shrink in proportion, but not below three candidates (one per family), five
-rounds and five resampled graphs.
+multiplications: two rounds of refinement for each candidate, and fifty for each of the best quarter. Two cores perform
+about 10⁹ multiplications per second. More candidates lead to better blocks, above all in disassortative networks. By
+default, a search has as many candidates as 2·10⁸ multiplications allow, from 9 to 48. If the cost exceeds 2·10¹¹, the
+numbers of candidates, rounds and resampled graphs are reduced in proportion, but not below three candidates (one per
+family), five rounds and five resampled graphs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from blockselect.blockmodels.candidates import FEATURE_READING, MIXED, find_cand
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.consensus import FIRST_ROUNDS, KEPT
-from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
+from blockselect.consensus.likelihood import JointLikelihood
+from blockselect.consensus.refine import MAX_ROUNDS
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inspection.evidence import features_follow_blocks
 from blockselect.rows.sums import n_values
@@ -36,45 +37,44 @@ from blockselect.utils.arrays import best_first
 from blockselect.utils.parameters import check_n_blocks
 from blockselect.utils.progress import Progress
 
-BUDGET = 2e11  # multiplications: a few minutes on two cores
-CHEAP = 2e8  # multiplications: less than a second
-FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
-LEAST_CANDIDATES = len(MIXED)
-LEAST_ROUNDS = 5
-LEAST_RESAMPLES = 5
-_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links show fewer
+BUDGET = 2e11  # multiplications beyond which a search is cut: a few minutes on two cores
+CHEAP = 2e8  # multiplications of a search by default: less than a second
+_FEW_CANDIDATES, _MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
+_LEAST = 5  # rounds of refinement, and resampled graphs, of a search that is cut
+_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links support fewer
 _AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Planned and requested search effort."""
+    """The requested effort of a search, and the effort that is planned within the budget."""
 
-    work: float  # most multiplications that the requested effort takes
+    work: float  # upper bound on the multiplications of the requested effort
     asked_candidates: int
     asked_rounds: int = MAX_ROUNDS
 
     @property
     def share(self) -> float:
-        """Planned share of the requested effort; 1 if nothing is cut."""
+        """The planned effort as a share of the requested effort; 1 if nothing is cut."""
         return min(1.0, BUDGET / max(self.work, 1.0))
 
     @property
     def n_candidates(self) -> int:
         """Number of candidate block models."""
-        return self._cut(self.asked_candidates, LEAST_CANDIDATES)
+        return self._cut(self.asked_candidates, len(MIXED))
 
     @property
     def max_rounds(self) -> int:
-        """Most rounds of refinement of a consensus model."""
-        return self._cut(self.asked_rounds, LEAST_ROUNDS)
+        """The largest number of rounds of refinement of a consensus model."""
+        return self._cut(self.asked_rounds, _LEAST)
 
     def n_resamples(self, asked: int) -> int:
-        """Number of resampled graphs if this many are requested."""
-        return self._cut(asked, LEAST_RESAMPLES)
+        """Number of resampled graphs if `asked` are requested."""
+        return self._cut(asked, _LEAST)
 
     @property
     def was_cut(self) -> bool:
+        """Whether the planned effort is smaller than the requested one."""
         return self.share < 1
 
     def _cut(self, asked: int, least: int) -> int:
@@ -82,20 +82,21 @@ class Effort:
 
 
 def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"]) -> Effort:
-    """The effort of a search for block models with this number of blocks."""
-    asked = _default_candidates(graph, n_blocks) if n_candidates == "auto" else n_candidates
+    """Plan the effort of a search for block models with this number of blocks.
+
+    "auto" means 9 to 48 candidates, depending on the estimated cost, and equally many of each family.
+    """
+    if n_candidates == "auto":
+        affordable = CHEAP / _work(graph, n_blocks, _FEW_CANDIDATES) * _FEW_CANDIDATES
+        turns = floor(min(affordable, _MANY_CANDIDATES) / len(MIXED))
+        asked = max(_FEW_CANDIDATES, turns * len(MIXED))
+    else:
+        asked = n_candidates
     return Effort(_work(graph, n_blocks, asked), asked)
 
 
-def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
-    """9 to 48 candidates, depending on the estimated cost; each family has the same number of turns."""
-    affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
-    turns = floor(min(affordable, MANY_CANDIDATES) / len(MIXED))
-    return max(FEW_CANDIDATES, turns * len(MIXED))
-
-
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
-    """Most multiplications of a search."""
+    """Upper bound on the multiplications of a search."""
     rounds = FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
     return n_blocks * rounds * float(graph.adjacency.nnz + n_values(graph.features))
 
@@ -105,9 +106,9 @@ class SearchResult(NamedTuple):
 
     models: list[BlockModel]  # the lowest relative error first
     effort: Effort
-    why: Callable[[int], str]  # the reason for a number of blocks, in words
+    why: Callable[[int], str]  # returns the reason, in words, for a number of blocks
     n_blocks: int  # the number to try first
-    counted: BlockCount | None = None  # if the number was counted
+    counted: BlockCount | None = None  # the blocks that the links show, if they were counted
 
     def found_by_links(self) -> list[BlockModel]:
         """The models that were found without the features."""
@@ -126,7 +127,7 @@ def search_blocks(
     rng: np.random.Generator,
     progress: Progress,
 ) -> SearchResult:
-    """Find candidates with the requested number of blocks, or as many as the links show."""
+    """Find candidates with the requested number of blocks, or with as many as the links support."""
     count, eigenvectors = None, None
     if n_blocks == "auto":
         progress("number of blocks", 0, 1)
@@ -156,9 +157,9 @@ def search_blocks(
 
 
 def numbers_to_try(count: BlockCount) -> list[int]:
-    """As many blocks as the links show, and also larger numbers up to twelve if the links show fewer.
+    """The number of blocks that the links support, and larger numbers up to twelve.
 
-    By themselves, the links miss blocks near the detectability threshold; links and features together may show them.
+    The links alone do not reveal blocks near the detectability threshold; links and features together may.
     """
     more = [number for number in _MORE_THAN_LINKS_SHOW if count.n_blocks < number <= count.limit]
     return [count.n_blocks, *more]
@@ -167,10 +168,10 @@ def numbers_to_try(count: BlockCount) -> list[int]:
 def whether_to_refine(
     search: SearchResult, graph: AttributedGraph, likelihood: JointLikelihood, *, max_blocks: int, n_jobs: int | None
 ) -> tuple[bool, str, list[BlockModel]]:
-    """Whether to refine the blocks with the features, the reason, and the candidates to compare.
+    """Decide whether to refine the blocks with the features; also return the reason and the candidates to compare.
 
-    Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links do not show
-    any clearly, features may still find them.
+    Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links show no
+    clear blocks, the features may still reveal some.
     """
     by_links = [model for model in search.found_by_links() if model.n_blocks == search.n_blocks]
     if not by_links:

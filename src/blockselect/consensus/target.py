@@ -1,4 +1,4 @@
-"""The regression target: blocks of nodes and their neighbours at every level; and how much of it features explain.
+"""The regression of the block structure, at all levels, on the features; its R² is the share that they explain.
 
 Let F be the one-hot block membership of a block model, merged to the blocks of one level (see
 :mod:`blockselect.blockmodels.levels`), F̃ the same with column means removed, and Ā = D⁻¹A the average over
@@ -6,21 +6,21 @@ neighbours (0 for isolated nodes). The target of this level,
 
     T = F̃ + Ā F̃ (Ψ + Π Ψ² + Π² Ψ³ + Π³ Ψ⁴),
 
-says which block a node belongs to, and which blocks a random walk from it visits in four steps: the first step goes to
-a neighbour, the others from block to block, where Π is the share of the steps from each block that lead to each
-block. Ψ is diagonal: −1 for a block whose nodes link to other blocks rather than to their own (disassortative), so
-that a node and its neighbours do not cancel, and 1 otherwise. The columns of T are centred, and T is divided by its
-Frobenius norm, so that each level of each consensus model has the same weight.
+contains the block of each node and the blocks that a random walk from the node visits in four steps. The first step
+goes to a neighbour, the others go from block to block with the transition probabilities Π between blocks. Ψ is
+diagonal: −1 for a disassortative block, whose nodes link to other blocks rather than to their own, so that a node and
+its neighbours do not cancel, and 1 otherwise. The columns of T are centred, and T is divided by its Frobenius norm, so
+that each level of each consensus model has the same weight.
 
-U are the features with rows of unit length and centred columns. A set S of features explains the share
+U contains the features, with rows of unit length and centred columns. A set S of features explains the share
 
     R²(S) = 1 − min_Ω (‖T − U_S Ω‖² + λ‖Ω‖²) / ‖T‖²
 
-of all targets T side by side, which is the mean of the shares of the single targets. This is a ridge regression; λ is
-the median squared length of the columns of U.
+of all targets T side by side, which is the mean of the shares of the individual targets. This is a ridge regression; λ
+is the median squared length of the columns of U.
 
-T is a combination of the columns of Φ = [F, Ā F] of the finest level, so that all targets follow from two sums over
-the nodes, UᵀΦ and ΦᵀΦ.
+Every T is a linear combination of the columns of Φ = [F, Ā F] of the finest level, so all targets follow from two sums
+over the nodes, UᵀΦ and ΦᵀΦ.
 """
 
 from __future__ import annotations
@@ -39,23 +39,25 @@ from blockselect.rows.sums import in_memory, map_rows, n_values, squared_lengths
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _STEPS = 4  # of the random walk
-_AT_ONCE = 4096  # columns per slice of a product
-_CELLS = 2**25  # numbers per slice of a product whose features come in row chunks, so that they are rarely read
+_COLUMNS_PER_SLICE = 4096  # of the Gram matrix, if features are in memory
+_CELLS_PER_SLICE = 2**25  # of the Gram matrix, if features come in row chunks: large, so that chunks are rarely read
 _TIE = 1e-9  # relative difference below which two numbers are equal
-_FEW_FEATURES = 2000  # a factorisation of their Gram matrix takes less than a second
-_LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features
-_MAX_ITER, _CONVERGED = 100, 1e-5  # largest number of these iterations, and the relative rise of R² that ends them
+# For the regression on all features, the Gram matrix of up to 2000 features is factorised, which takes less than a
+# second. With more features, conjugate gradients are used, unless an iteration takes more than 10⁹ multiplications.
+_MAX_FACTORISED = 2000
+_MAX_MULTIPLICATIONS = 10**9
+_MAX_ITER, _CONVERGED = 100, 1e-5  # of conjugate gradients: they end if R² rises by a smaller share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockRegression:
-    """The regression of the block structure on the features. It needs only sums over the nodes."""
+    """The regression of the block structure on the features, which only needs sums over the nodes."""
 
-    features: Features  # (n, m) U before its columns are centred; CSR, dense or RowChunks
+    features: Features  # (n, m) U without centring; CSR, dense or RowChunks
     means: FloatArray  # (m,) of its columns
-    squares: FloatArray  # (m,) squared lengths of the centred columns
+    squares: FloatArray  # (m,) squared lengths of the centred columns; 0 for constant columns
     products: FloatArray  # (m, q) UᵀT
-    widths: list[int]  # columns of the target of each level of the first block model, the finest first
+    widths: list[int]  # number of columns of the target of each level of the first block model, the finest first
     total: float  # ‖T‖²
     ridge: float  # λ
 
@@ -63,7 +65,7 @@ class BlockRegression:
     def of(
         cls, features: Features, adjacency: Sparse, labels: Sequence[IntArray], linkages: Sequence[FloatArray]
     ) -> BlockRegression:
-        """From the features (n, m), the graph, and the labels (n,) and the tree (k − 1, 4) of each block model."""
+        """Build it from the features (n, m), the graph, and the labels (n,) and tree (k − 1, 4) of each block model."""
         U, n = map_rows(features, _unit_rows), features.shape[0]
         degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
         share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
@@ -86,7 +88,7 @@ class BlockRegression:
         return cls(U, means, squares, varying, widths[0], float(total or 1), ridge)
 
     def only(self, columns: IntArray) -> BlockRegression:
-        """The same regression on some of the features, with the same penalty."""
+        """The same regression on some of the features, with the same λ."""
         return replace(
             self,
             features=self.features[:, columns],
@@ -100,24 +102,26 @@ class BlockRegression:
         """R² of each feature by itself: (m,)"""
         return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
 
-    def of_all(self) -> float | None:
-        """R² of all features together, by conjugate gradients if there are many; None if that would take minutes.
+    def of_all(
+        self, *, max_factorised: int = _MAX_FACTORISED, max_multiplications: int = _MAX_MULTIPLICATIONS
+    ) -> float | None:
+        """R² of all features together; None if computing it would take minutes.
 
-        Each iteration would read all row chunks, so the result is None for these too.
+        The result is also None for row chunks, because each iteration would read all of them.
         """
         U, B = self.features, self.products
         if not in_memory(U):
             return None
-        if len(B) <= _FEW_FEATURES:
+        if len(B) <= max_factorised:
             return float(self.added(np.flatnonzero(self.squares), np.arange(0))[0].sum())
-        if n_values(U) * B.shape[1] > _LARGEST_PRODUCT:
+        if n_values(U) * B.shape[1] > max_multiplications:
             return None
         solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) Ω = UᵀT
         direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
         for _ in range(_MAX_ITER):
             image = U.T @ (U @ direction) + self.ridge * direction
             image -= U.shape[0] * np.outer(self.means, self.means @ direction)  # columns are centred
-            image[self.squares == 0] = 0.0  # constant columns have only rounding errors
+            image[self.squares == 0] = 0.0  # rounding errors of constant columns
             step = squares / np.maximum(np.sum(direction * image, axis=0), np.finfo(np.float64).tiny)
             solution += step * direction
             residual = residual - step * image
@@ -135,14 +139,14 @@ class BlockRegression:
         return self.squares + self.ridge
 
     def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Share that each chosen column adds to those before it, and that each other column would add to all of them.
+        """The share that each chosen column adds to the previous ones, and that each other column would add to all.
 
-        With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
+        With L Lᵀ = U_SᵀU_S + λI for the chosen columns S, R²(S) = ‖L⁻¹U_SᵀT‖² / ‖T‖²; row i is the share of column i.
         """
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
         would_add = np.empty(len(others))
-        at_once = _AT_ONCE if in_memory(self.features) else _CELLS // max(len(chosen), 1)
+        at_once = _COLUMNS_PER_SLICE if in_memory(self.features) else _CELLS_PER_SLICE // max(len(chosen), 1)
         for start in range(0, len(others), at_once):
             part = others[start : start + at_once]
             spanned = solve_triangular(factor, self.gram(chosen, part), lower=True)
@@ -150,6 +154,11 @@ class BlockRegression:
             rest = self.products[part] - spanned.T @ along
             would_add[start : start + at_once] = np.square(rest).sum(axis=1) / left
         return np.square(along).sum(axis=1) / self.total, would_add / self.total
+
+    def cumulative(self, columns: IntArray) -> FloatArray:
+        """R² of the first 1, 2, … of these columns: (d,)"""
+        added, _ = self.added(columns, columns[:0])
+        return np.cumsum(added)
 
     def by_level(self, chosen: IntArray) -> FloatArray:
         """R² of the chosen columns at each level of the first block model, the finest first."""
@@ -162,7 +171,7 @@ class BlockRegression:
         penalised = self.gram(chosen, chosen) + self.ridge * np.eye(len(chosen))
         try:
             factor: FloatArray = cholesky(penalised, lower=True)
-        except LinAlgError:  # rounding errors exceed λ, because the lengths of the columns differ by many magnitudes
+        except LinAlgError:  # rounding errors exceed λ: lengths of columns differ by many orders of magnitude
             lengths = self.squares + self.features.shape[0] * self.means**2
             factor = cholesky(penalised + _TIE * np.diag(lengths[chosen]), lower=True)
         return factor
@@ -180,15 +189,15 @@ def _unit_rows(block: Features, rows: slice) -> Features:
 
 
 def _column_products(block: Features, rows: slice, left: IntArray, right: IntArray) -> FloatArray:
-    """Products of some columns with others: (left, right)."""
+    """Products of some columns with other columns: (left, right)."""
     first = block[:, left]
     return as_dense(first.T @ (first if right is left else block[:, right]))
 
 
 def _target(among: FloatArray, groups: IntArray) -> FloatArray:
-    """The target of one level as a combination of the columns of Φ = [F, Ā F]: T = Φ M, (2k, k_j); 0 for one block.
+    """Coefficients M of the target of one level, T = Φ M with Φ = [F, Ā F]: (2k, k_j); zero for a single block.
 
-    `among` is ΦᵀΦ (2k, 2k), and `groups` (k,) the block of this level that each block belongs to.
+    `among` is ΦᵀΦ (2k, 2k), and `groups` (k,) contains the block of this level that each block belongs to.
     """
     k, n = len(groups), among[: len(groups), : len(groups)].sum()
     Z = np.eye(groups.max() + 1)[groups]  # (k, k_j)
@@ -211,7 +220,7 @@ def _target(among: FloatArray, groups: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BlockSums:
-    """Sums over the nodes that a regression needs."""
+    """The sums over the nodes that the regression needs."""
 
     plain: FloatArray  # (m,) of each column of U
     squares: FloatArray  # (m,)

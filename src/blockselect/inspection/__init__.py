@@ -1,1 +1,1 @@
-"""Stability of a selection, tests against chance, and a check for graphs that were built from the features."""
+"""Statistical tests of a selection, its stability, and a check for graphs that were built from the features."""

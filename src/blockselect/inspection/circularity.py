@@ -1,8 +1,8 @@
-"""Circularity: does the graph look as if it was built from the features that are tested against it?
+"""Circularity: does the graph look as if it was built from the features that are tested on it?
 
-Features match a graph of nearest neighbours, or of pairs above a similarity threshold, by construction. Users do not
-say that a graph was made in this way, but it can be recognised: its links join each node to the nodes most similar to
-it, which the links of other graphs seldom do.
+Features match a graph of nearest neighbours, or of pairs above a similarity threshold, by construction. Users may not
+mention that a graph was made in this way, but it can be recognised: its links join each node to the nodes that are most
+similar to it, which is rare in other graphs.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray
 from blockselect.utils.errors import warn_caller
 
 _N_LINKS = 200  # number of links to check
-_SUSPECT = 0.5  # share of the links, beyond chance, that join most similar nodes
+_SUSPECT = 0.5  # share of the links, beyond chance, that join most similar nodes in a suspicious graph
 _COSINE = "cosine"
 _COMPONENTS = (2, 5, 10, 20, 50)  # numbers of principal components that are often used to build graphs
-_HUB = 0.25  # a hub is linked to at least this share of the nodes; too many count as its most similar ones
-_CELLS = 2**24  # similarities in memory at once
+_HUB = 0.25  # a hub is linked to at least this share of the nodes, so too many would count as most similar to it
+_SIMILARITIES_AT_ONCE = 2**24  # in memory
 
 
 def warn_if_made_from_features(graph: AttributedGraph) -> bool:
-    """Warn if the graph is known to come from the features, or if most links join nodes that are most similar.
+    """Warn if the graph is known to come from the features, or if most of its links join most similar nodes.
 
-    The result says whether there was a warning.
+    Returns whether there was a warning.
     """
     if graph.origin is not None:
         reason = f"adjacency was built from the expression matrix, as {graph.origin} of the AnnData says."
@@ -51,26 +51,26 @@ def warn_if_made_from_features(graph: AttributedGraph) -> bool:
 
 
 def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
-    """The share of links (beyond chance, at most 1) that join most similar nodes, and by which similarity.
+    """The similarity by which most links join most similar nodes, and the share of these links beyond chance, ≤ 1.
 
-    The number of nodes that count as most similar to a node is its degree; half of the ties are assumed to come first.
-    For a link of a hub, which is linked to at least a quarter of all nodes, only the other end is checked. The
-    similarities are the cosine and the Euclidean distance, the latter by all features and by the leading principal
-    components of the raw features, the standardised features, and the standardised logarithms of amounts. The largest
-    share is returned. At most 200 links are checked.
+    As many nodes count as most similar to a node as it has neighbours; half of the ties are assumed to come first. For
+    a link of a hub, which is linked to at least a quarter of all nodes, only the other end is checked. The similarities
+    are the cosine and the Euclidean distance. The latter is computed from all features and from the leading principal
+    components, each of the raw features, the standardised features, and the standardised logarithms of amounts. At most
+    200 links are checked.
     """
     degrees = np.diff(graph.adjacency.indptr) - (graph.adjacency.diagonal() != 0)
     links = sparse.triu(graph.adjacency, k=1, format="coo")
     share_of_all = degrees / max(graph.n_nodes - 1, 1)
-    asked = np.where(share_of_all < _HUB, share_of_all, 0.0)  # probability that a random node is among the most similar
-    telling = np.flatnonzero((asked[links.row] > 0) | (asked[links.col] > 0))
-    if not len(telling):
+    by_chance = np.where(share_of_all < _HUB, share_of_all, 0.0)  # probability that a random node is most similar
+    usable = np.flatnonzero((by_chance[links.row] > 0) | (by_chance[links.col] > 0))
+    if not len(usable):
         return _COSINE, 0.0
-    some = telling[np.unique(np.linspace(0, len(telling) - 1, min(_N_LINKS, len(telling))).astype(np.intp))]
+    some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_N_LINKS, len(usable))).astype(np.intp))]
     ends = links.row[some], links.col[some]
     # Either end may have the other end among its most similar nodes.
-    chance = float(np.mean(1 - (1 - asked[ends[0]]) * (1 - asked[ends[1]])))
-    n_near = np.where(asked > 0, degrees, 0)
+    chance = float(np.mean(1 - (1 - by_chance[ends[0]]) * (1 - by_chance[ends[1]])))
+    n_near = np.where(by_chance > 0, degrees, 0)
     features = graph.features.astype(np.float64)
     shares = {}
     for measure, rows in _ways_to_compare(features):
@@ -81,7 +81,7 @@ def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
 
 
 def _ways_to_compare(features: Features) -> Iterator[tuple[str, Features]]:
-    """Yield each measure with rows whose products are the cosines, or whose distances are those of the measure.
+    """Yield each similarity by name, with the rows to compare: by products for the cosine, by distances otherwise.
 
     Centring would fill a sparse matrix. The principal components are therefore found within the leading singular
     vectors of the uncentred features, plus one vector because the first is close to the mean.
@@ -104,7 +104,7 @@ def _ways_to_compare(features: Features) -> Iterator[tuple[str, Features]]:
 
 
 def _logarithms(features: Features) -> Features:
-    """log(1 + x) of rows scaled to the median total, as is usual for counts of genes in cells."""
+    """log(1 + x) after scaling each row to the median total, as is usual for gene counts in cells."""
     totals = np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
     scale = np.divide(np.median(totals[totals > 0]), totals, out=np.zeros_like(totals), where=totals > 0)
     if sparse.issparse(features):
@@ -113,7 +113,7 @@ def _logarithms(features: Features) -> Features:
 
 
 def _standardised(features: Features) -> Features:
-    """Divide each column by its standard deviation; constant columns do not change."""
+    """Divide each column by its standard deviation; constant columns are left as they are."""
     mean_square = np.asarray((features * features).mean(axis=0)).ravel()
     variance = mean_square - np.asarray(features.mean(axis=0)).ravel() ** 2
     scale = 1 / np.sqrt(np.where(variance > 1e-12 * mean_square, variance, 1.0))
@@ -121,10 +121,10 @@ def _standardised(features: Features) -> Features:
 
 
 def _is_near(rows: Features, nodes: IntArray, others: IntArray, n_near: IntArray, measure: str) -> np.ndarray:
-    """Which of `others` are among the `n_near` nodes most similar to their partner in `nodes`."""
+    """Whether each of `others` is among the `n_near` nodes that are most similar to its partner in `nodes`."""
     squares = np.zeros(rows.shape[0]) if measure == _COSINE else np.asarray((rows * rows).sum(axis=1)).ravel() / 2
     near = np.zeros(len(nodes), dtype=bool)
-    step = max(1, _CELLS // rows.shape[0])
+    step = max(1, _SIMILARITIES_AT_ONCE // rows.shape[0])
     for start in range(0, len(nodes), step):
         here = slice(start, start + step)
         similar: FloatArray = as_dense(rows[nodes[here]] @ rows.T) - squares  # up to a constant per node

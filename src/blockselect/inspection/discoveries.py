@@ -1,4 +1,4 @@
-"""discover_features: which features match the graph better than chance, at a given false discovery rate."""
+"""discover_features: the features that match the graph better than chance, at a given false discovery rate."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from blockselect.utils.parameters import check_share, check_whole, generator_fro
 from blockselect.utils.progress import StepProgress, follow, no_step_progress
 
 DEFAULT_LEVEL = 0.1
-MIN_ROUNDS = 3  # a null round is compared with the spread of the others, which needs at least two
+MIN_ROUNDS = 3  # each random matching is compared with the spread of the others, which needs at least two
 _DEFAULT_ROUNDS = 50
 _MAX_BLOCKS = 12  # many small blocks would contain too few nodes for a test
 _N_GROUPS = 3  # groups of nodes by degree
-_DECIMALS = 6  # decimals of the square root of a degree relative to the largest; degrees that agree are equal
+_DECIMALS = 6  # of the square root of a degree, relative to the largest; degrees that agree in these are equal
 NO_TEST_OF_CHUNKS = "a test of the features permutes individual nodes, whose features row chunks do not provide"
 _ROUNDING = 1e-6  # values that differ by less than this share of the largest are equal
 
@@ -63,12 +63,13 @@ def discover_features(
 ) -> Discoveries:
     """Find the features that match the graph better than chance.
 
-    The final scores cannot be tested, because they have unit length and features compete. We test the gradient of both
-    losses at a random matching of features and nodes. It is exchangeable under the null hypothesis: features that are
-    unrelated to the graph look the same after the nodes are permuted, however strongly they are related to one
-    another. The number of features of each node is taken as given: a feature that only depends on this number is not
-    a discovery, even if hubs have more features than other nodes. A feature of hubs is a discovery if most other
-    features do not depend on the degrees, because the degrees are part of the graph.
+    The scores of a selector cannot be tested, because they have unit length, so features compete. The test statistic is
+    instead the gradient of both losses of :class:`blockselect.BMGUFS` at a random matching of features and nodes. It is
+    exchangeable under the null hypothesis: features that are unrelated to the graph look the same after the nodes are
+    permuted, however strongly they are related to one another. The number of features of each node is taken as given:
+    a feature that only depends on this number is not a discovery, even if hubs have more features than other nodes. A
+    feature of hubs is a discovery if most other features do not depend on the degrees, because the degrees are part of
+    the graph.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def discover_features(
         a graph. It must not be built from the features, because they match such a graph by construction; a graph that
         looks like one causes a warning. Weights with a heavy tail are capped (paper: A).
     level : float, default=0.1
-        False discovery rate: on average, at most this share of the features found is unrelated to the graph
+        False discovery rate: on average, at most this share of the discoveries is unrelated to the graph
         (Benjamini–Hochberg).
     n_blocks : int or None, default=None
         Number of blocks; None chooses it from the graph (paper: k).
@@ -117,7 +118,11 @@ def discover_features(
     with memory_for("test the features"), follow("discover_features", verbose) as progress:
         graph = check_attributed_graph(X, adjacency)
         warn_if_made_from_features(graph)
-        graph = _linked(graph)
+        if not graph.is_linked.any():
+            raise ValueError(
+                "no link joins two different nodes, so no feature can match them; pass a graph with links."
+            )
+        graph = graph.only(graph.is_linked)
         if are_sparse_counts(graph.features):
             graph = replace(graph, features=presence(graph.features))
         rng = generator_from(random_state)
@@ -145,13 +150,6 @@ def discover_features(
         )
 
 
-def _linked(graph: AttributedGraph) -> AttributedGraph:
-    """The subgraph of the nodes with a link to another node."""
-    if not graph.is_linked.any():
-        raise ValueError("no link joins two different nodes, so no feature can match them; pass a graph with links.")
-    return graph.only(graph.is_linked)
-
-
 def match_blocks(
     graph: AttributedGraph,
     candidates: Sequence[BlockModel],
@@ -161,21 +159,21 @@ def match_blocks(
     rng: np.random.Generator,
     progress: StepProgress = no_step_progress,
 ) -> Discoveries:
-    """Test each feature with the candidates that were found without the features.
+    """Test each feature against the candidates that were found without the features.
 
-    Isolated nodes and nodes without features are left out. Besides the blocks, three groups of nodes by degree are
-    used: a core and its periphery differ only in degree, and small blocks with few links are visible in nothing else.
-    The totals are sums over features that are distributed over blocks and groups like most features.
+    Isolated nodes and nodes without features are left out. In addition to the blocks, three groups of nodes by degree
+    are used: a core and its periphery only differ in degree, and so may small blocks with few links. The totals of the
+    nodes are sums over those features that are distributed over blocks and groups like most features.
     """
     n_features = graph.n_features
     tested = graph.is_linked
-    if n_features >= MIN_REFERENCE:  # given a total of zero, a node carries no information
+    if n_features >= MIN_REFERENCE:  # a node with a total of zero carries no information
         tested &= graph.has_features
     if not tested.any():
         return Discoveries(np.ones(n_features), np.ones(n_features), np.zeros(n_features, dtype=bool))
     features = graph.features[tested]
     models = [model.among(tested).reflected() for model in candidates if model.family != FEATURE_READING]
-    by_degree = _groups_by_degree(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
+    by_degree = groups_by_degree(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
     alike = in_units(features)
     reference = reference_features(alike, [model.labels for model in models]) & reference_features(alike, [by_degree])
     if np.count_nonzero(reference) < MIN_REFERENCE:
@@ -183,13 +181,13 @@ def match_blocks(
     pulls = match_pulls(
         features, models, n_rounds=n_rounds, rng=rng, reference=reference, groups=by_degree, progress=progress
     )
-    p_values = null_p_values(pulls.real, pulls.null)
+    p_values = null_p_values(pulls[0], pulls[1:])
     q_values = false_discovery_control(p_values)
     return Discoveries(p_values, q_values, q_values <= level)
 
 
-def _groups_by_degree(degrees: Any) -> IntArray:
-    """Group the nodes by low, middle and high degree, using k-means on the square roots of the degrees: (n,)."""
+def groups_by_degree(degrees: Any) -> IntArray:
+    """Group the nodes by low, medium and high degree, with k-means on the square roots of the degrees: (n,)."""
     roots = np.sqrt(np.asarray(degrees, dtype=np.float64).ravel())
     values, groups = np.unique(np.round(roots / roots.max(), _DECIMALS), return_inverse=True)
     if len(values) > _N_GROUPS:
@@ -199,7 +197,7 @@ def _groups_by_degree(degrees: Any) -> IntArray:
 
 
 def check_testable(adjacency: Any, block_model: Any) -> None:
-    """Raise an error if the graph or the blocks would be built from the features, which then match by construction."""
+    """Raise an error if the graph or the blocks would be built from the features, which would match by construction."""
     if adjacency is None:
         raise ParameterError(
             "adjacency",
@@ -216,13 +214,13 @@ def check_testable(adjacency: Any, block_model: Any) -> None:
 
 
 def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
-    """P-value of each feature: how often a standardised null score is at least as large as the real one.
+    """P-value of each feature: how often a standardised null score is at least as large as its own.
 
-    Features differ strongly in mean and spread under the null hypothesis (a frequent word scores high on any graph).
-    A few rounds are enough to estimate both, but not the tail. Each real score is therefore standardised by the B null
-    scores of its feature, z = (x − mean) / (sd √(1 + 1/B)), each null score by the other B − 1, and the null z-values
-    of all features are pooled: p = (1 + #{null z ≥ z}) / (1 + B m), which is never zero. The spread of B − 1 scores has
-    a heavier tail, so p-values are slightly too large. The smallest p-value is about 1 / (B m): a single discovery
+    Under the null hypothesis, features differ strongly in mean and spread (a frequent word scores high on any graph). A
+    few rounds are enough to estimate both, but not the tail. Each real score is therefore standardised by the B null
+    scores of its feature, z = (x − mean) / (sd √(1 + 1/B)), and each null score by the other B − 1. The null z-values
+    of all features are pooled: p = (1 + #{null z ≥ z}) / (1 + B m), which is never zero. With only B − 1 scores, z has
+    a heavier tail, so p-values are slightly conservative. The smallest p-value is about 1 / (B m): a single discovery
     requires that B exceeds 1 / level.
 
     Parameters
@@ -234,7 +232,7 @@ def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
     Returns
     -------
     array of shape (m,)
-        A feature whose score never varies, such as a constant column, has 1 and is not part of the pooled
+        A feature whose score never varies, such as a constant column, has p = 1 and does not contribute to the pooled
         distribution.
     """
     together = np.concatenate([scores[None], null_scores]).astype(np.float64)
@@ -242,15 +240,15 @@ def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
     varies = np.ptp(together, axis=0) > _ROUNDING * largest
     p_values = np.ones(len(scores))
     scaled = together[:, varies] / largest[varies]
-    real_z, null_z = _standardised(scaled[0], scaled[1:])
+    real_z, null_z = _z_values(scaled[0], scaled[1:])
     null_z = np.sort(null_z, axis=None)
     at_least = len(null_z) - np.searchsorted(null_z, real_z, side="left")
     p_values[varies] = (1 + at_least) / (1 + len(null_z))
     return p_values
 
 
-def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """z-values of the real scores (m,) and, each relative to the other rounds, of the null scores (B, m)."""
+def _z_values(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """z-values of the real scores (m,), and of the null scores, each relative to the other rounds (B, m)."""
     n = len(null)
     mean = null.mean(axis=0)
     squares = np.sum((null - mean) ** 2, axis=0)
@@ -260,7 +258,7 @@ def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, Float
 
 
 def _z(excess: FloatArray, squares: FloatArray, n: int) -> FloatArray:
-    """Divide the excess over the mean of n scores by their spread, which is at least the rounding error."""
+    """Divide the excess over the mean of n scores by their spread, or by the rounding error if that is larger."""
     spread = np.sqrt(squares / (n - 1) * (1 + 1 / n))
     z: FloatArray = excess / np.maximum(spread, _ROUNDING)
     return z

@@ -1,14 +1,13 @@
-"""selection_stability: the probability that each feature is selected again on a resampled graph.
+"""selection_stability: the probability that each feature would be selected again on a resampled graph.
 
 With 5 to 10 resamples, selection frequencies are coarse. We therefore average them with a parametric estimate from the
-margins of the log scores; the weight maximises the leave-one-out likelihood. Both estimates use empirical Bayes: the
-distribution over all features tells how their spreads vary and where they lie, so that a feature just above the
-threshold is shrunk towards the many features below it.
+margins of the log scores; the weight maximises the leave-one-out likelihood. Both are empirical Bayes estimates: their
+priors are estimated from all features, so a feature just above the threshold is shrunk towards the many features below
+it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,15 +24,15 @@ from blockselect.utils.errors import ParameterError, memory_for
 from blockselect.utils.parameters import check_whole, generator_from
 from blockselect.utils.progress import Progress, follow
 
-MIN_RESAMPLES = 3  # fewer do not allow an estimate of the spread
-_BOUND = 5.0  # largest margin: a score of e⁵ times the threshold counts as certain
-_N_LOCATIONS = 101
-_N_ROUNDS = 10  # EM iterations: few, so that the estimated distribution stays smooth
-_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features considered: this multiple of the selected ones, plus this number
-_SURE_ENOUGH = 1e3  # degrees of freedom if all spreads look the same
+MIN_RESAMPLES = 3  # a spread cannot be estimated from fewer
+_BOUND = 5.0  # largest margin: a feature whose score is e⁵ times the threshold is certain to be selected
+_N_LOCATIONS = 101  # points of the grid of the prior
+_N_ROUNDS = 10  # EM iterations: few, so that the estimated prior stays smooth
+_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features considered: three times the number of selected ones, plus 200
+_MOST_FREEDOM = 1e3  # prior degrees of freedom if all spreads look the same
 _SMALLEST_SPREAD = 1e-9
 _SHARES = np.linspace(0, 1, 5)  # possible weights of the margins in the mixture
-_NEVER_SURER = 0.002  # forecasts are kept this far from 0 and 1, so that one surprise does not decide the mixture
+_LEAST_DOUBT = 0.002  # forecasts stay this far from 0 and 1, so that no single surprise decides the mixture
 
 
 def selection_stability(
@@ -48,8 +47,8 @@ def selection_stability(
 ) -> FloatArray:
     """Estimate the probability that each feature is selected again on a resampled graph.
 
-    The links are resampled with replacement (Poisson bootstrap), and the features are scored again on each graph. A
-    high stability means that a feature would be selected again, not that it is related to the graph;
+    The links are resampled with replacement (Poisson bootstrap), and the features are scored again on each graph. High
+    stability means that a feature would be selected again, not that it is related to the graph;
     :func:`blockselect.discover_features` tests the latter.
 
     Parameters
@@ -127,36 +126,27 @@ def _check_same(graph: AttributedGraph, fitted_to: Result) -> None:
     raise ValueError(f"X has {difference}; pass the data that was passed to `fit`.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Margins:
-    """Statistics of m features over the resamples in which they score above zero."""
-
-    counts: FloatArray  # (m,) number of these resamples
-    means: FloatArray  # (m,)
-    squares: FloatArray  # (m,) sum of squared deviations from the mean
-
-
 def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
     """Estimate the probability that each feature is selected on one more resampled graph (0.9: in 9 of 10 fits).
 
     The estimate is a mixture of two. The first uses counts: how often the feature was selected, shrunk towards the
     distribution over all features. The second uses margins, the logarithm of the score relative to the selection
-    threshold: the predictive probability of a margin above zero, by Student's t with a shrunken spread, times the
-    probability of a score above zero. The EM algorithm estimates the distribution over all features. The weight of the
-    mixture maximises the likelihood of resamples that are left out.
+    threshold: the predictive probability of a margin above zero (Student's t with a shrunken spread), times the
+    probability of a score above zero. The EM algorithm estimates the distributions over all features. The weight of the
+    mixture maximises the likelihood of left-out resamples.
 
     Parameters
     ----------
     resampled_scores : array of shape (B, m)
-        Finite scores ≥ 0 of the features on B ≥ 3 resampled graphs, such as 1 / rank; 0 if a feature could not be
-        selected. 5 to 10 resamples are enough.
+        Finite scores of the features on B ≥ 3 resampled graphs, such as 1 / rank; 0 if a feature could not be selected.
+        5 to 10 resamples are enough.
     n_selected : int
-        Number of features that each fit selects, 1 to m; a fit with fewer positive scores selects those (paper: d).
+        Number of features that each fit selects, 1 to m, or fewer if fewer scores are positive (paper: d).
 
     Returns
     -------
     array of shape (m,)
-        Values from 0 to 1; exactly 0 for features that never score above zero or never come near the cut.
+        Values from 0 to 1; exactly 0 for features that never score above zero, or never come close to selection.
     """
     scores = resampled_scores
     seen = (scores > 0).any(axis=0) & _near_the_cut(scores, n_selected)
@@ -170,12 +160,12 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
 
 
 def n_looked_at(n_selected: int) -> int:
-    """Number of best features to compute per resample; the others rank too low to be selected."""
+    """Number of features to rank on each resample; the others are too far from being selected."""
     return _NEAR_TIMES * n_selected + _NEAR_BESIDES
 
 
 def _near_the_cut(scores: FloatArray, n_selected: int) -> BoolArray:
-    """Features that at least one resample ranks among the `n_looked_at` best: (m,)."""
+    """Whether at least one resample ranks the feature among the `n_looked_at` best: (m,)."""
     n_near = n_looked_at(n_selected)
     if n_near >= scores.shape[1]:
         return np.ones(scores.shape[1], dtype=bool)
@@ -184,20 +174,20 @@ def _near_the_cut(scores: FloatArray, n_selected: int) -> BoolArray:
 
 
 def _share_of_margins(scores: FloatArray, n_selected: int) -> float:
-    """The weight of the margins with which the other resamples best predict each resample."""
+    """The weight of the margins with which each resample is best predicted by the others."""
     selected = _selected(scores, n_selected)
     likelihood = np.zeros(len(_SHARES))
     for left_out in range(len(scores)):
         others = np.delete(scores, left_out, axis=0)
         by_margins, by_counts = _by_margins(others, n_selected), _by_counts(others, n_selected)
         forecasts = by_counts + _SHARES[:, None] * (by_margins - by_counts)
-        forecasts = np.clip(forecasts, _NEVER_SURER, 1 - _NEVER_SURER)
+        forecasts = np.clip(forecasts, _LEAST_DOUBT, 1 - _LEAST_DOUBT)
         likelihood += np.log(np.where(selected[left_out], forecasts, 1 - forecasts)).sum(axis=1)
     return float(_SHARES[np.argmax(likelihood)])
 
 
 def _selected(scores: FloatArray, n_selected: int) -> BoolArray:
-    """The features that each resample selects (B, m): the first of equal scores, and never a score of zero."""
+    """Which features each resample selects: (B, m). Equal scores are ordered by index; scores of zero are left out."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, :n_selected]
     selected = np.zeros(scores.shape, dtype=bool)
     np.put_along_axis(selected, best, True, axis=1)
@@ -205,28 +195,30 @@ def _selected(scores: FloatArray, n_selected: int) -> BoolArray:
 
 
 def _by_counts(scores: FloatArray, n_selected: int) -> FloatArray:
+    """Estimate from how often each feature was selected."""
     return _chance_of_event(_selected(scores, n_selected).sum(axis=0), len(scores))
 
 
 def _by_margins(scores: FloatArray, n_selected: int) -> FloatArray:
-    """Estimate from the margins; all log odds are shifted equally, so that the sum is the number selected."""
-    margins = _margins(scores, n_selected)
-    chance = _chance_of_event(margins.counts, len(scores)) * _chance_above_threshold(margins)
+    """Estimate from the margins, with all log odds shifted so that the probabilities add up to the number selected."""
+    counts, means, squares = _margins(scores, n_selected)
+    chance = _chance_of_event(counts, len(scores)) * _chance_above_threshold(counts, means, squares)
     return _add_up_to(chance, float(_selected(scores, n_selected).sum(axis=1).mean()))
 
 
-def _margins(scores: FloatArray, n_selected: int) -> _Margins:
+def _margins(scores: FloatArray, n_selected: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Number, mean and sum of squared deviations of the margins of each feature, for positive scores: (m,) each."""
     positive = scores > 0
     logs = np.log(scores, where=positive, out=np.full(scores.shape, -np.inf))
     margins = np.clip(logs - _log_threshold(logs, n_selected)[:, None], -_BOUND, _BOUND, where=positive, out=0 * scores)
     counts = positive.sum(axis=0).astype(np.float64)
     means = margins.sum(axis=0) / np.maximum(counts, 1)
     squares = np.square(margins - means).sum(axis=0, where=positive)
-    return _Margins(counts, means, squares)
+    return counts, means, squares
 
 
 def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
-    """Midpoint between the last selected and the first other score; far below all if no other score is positive."""
+    """Midpoint of the last selected and the next log score (B,); far below all if no other score is positive."""
     from_best = -np.sort(-logs, axis=1)
     last = from_best[:, n_selected - 1]
     next_best = from_best[:, n_selected] if n_selected < logs.shape[1] else np.full(len(logs), -np.inf)
@@ -237,22 +229,22 @@ def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
 
 
 def _chance_of_event(counts: FloatArray | IntArray, n_resamples: int) -> FloatArray:
-    """Probability of an event that happened in `counts` of the resamples, shrunk towards that of all features."""
+    """Probability of an event that occurred in `counts` resamples, shrunk towards the probabilities of all features."""
     chances = np.linspace(0, 1, _N_LOCATIONS)
     others = n_resamples - counts[:, None]
     likelihood = np.exp(special.xlogy(counts[:, None], chances) + special.xlog1py(others, -chances))
     return np.asarray(_posterior(likelihood, np.full(_N_LOCATIONS, 1 / _N_LOCATIONS)) @ chances)
 
 
-def _chance_above_threshold(margins: _Margins) -> FloatArray:
-    """Probability that a new margin is above zero."""
-    variances, freedom = _shrunken_variances(margins)
+def _chance_above_threshold(counts: FloatArray, means: FloatArray, squares: FloatArray) -> FloatArray:
+    """Probability that a new margin is above zero; the arguments are those of `_margins`."""
+    variances, freedom = _shrunken_variances(counts, squares)
     locations, widths = _grid(float(np.sqrt(np.median(variances))))
     rounding = np.square(widths) / 12  # variance within a cell of the grid
-    # The likelihood of a feature that never scored above zero is almost flat: it may lie anywhere.
-    errors = np.sqrt((variances / np.maximum(margins.counts, 1e-6))[:, None] + rounding)
+    # A feature that never scored above zero has an almost flat likelihood: its location is unknown.
+    errors = np.sqrt((variances / np.maximum(counts, 1e-6))[:, None] + rounding)
     power = (freedom[:, None] + 1) / 2
-    likelihood = -power * np.log1p(np.square((margins.means[:, None] - locations) / errors) / freedom[:, None])
+    likelihood = -power * np.log1p(np.square((means[:, None] - locations) / errors) / freedom[:, None])
     likelihood -= np.log(errors)
     likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
     posterior = _posterior(likelihood, widths / widths.sum())
@@ -261,7 +253,7 @@ def _chance_above_threshold(margins: _Margins) -> FloatArray:
 
 
 def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
-    """Posterior (m, g) of each feature over g locations, with a prior that is estimated from all features (EM)."""
+    """Posterior of each feature over g locations, with a prior estimated from all features by EM: (m, g)."""
     for _ in range(_N_ROUNDS):
         posterior = likelihood * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
@@ -270,31 +262,31 @@ def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _grid(spread: float) -> tuple[FloatArray, FloatArray]:
-    """Locations (g,) of margins and the widths of their cells: a fine grid near zero and a coarse one far away."""
+    """Locations of margins and the widths of their cells, (g,) each: a grid that is finer near zero."""
     edges = spread * np.sinh(np.linspace(-1, 1, _N_LOCATIONS + 1) * np.arcsinh(_BOUND / spread))
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
 
-def _shrunken_variances(margins: _Margins) -> tuple[FloatArray, FloatArray]:
-    """Variances and degrees of freedom under a scaled inverse χ² prior, fitted to the moments of the log variances."""
-    freedom = np.maximum(margins.counts - 1, 0)
-    usable = (freedom >= 2) & (margins.squares > 0)
+def _shrunken_variances(counts: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Posterior variances and degrees of freedom; the inverse χ² prior is fitted to moments of the log variances."""
+    freedom = np.maximum(counts - 1, 0)
+    usable = (freedom >= 2) & (squares > 0)
     if np.count_nonzero(usable) < 3:
-        prior_freedom = _SURE_ENOUGH
-        prior = margins.squares.sum() / max(freedom.sum(), 1)
+        prior_freedom = _MOST_FREEDOM
+        prior = squares.sum() / max(freedom.sum(), 1)
     else:
         half = freedom[usable] / 2
-        logs = np.log(margins.squares[usable] / 2) - special.digamma(half)
+        logs = np.log(squares[usable] / 2) - special.digamma(half)
         prior_freedom = 2 * _inverse_trigamma(logs.var(ddof=1) - special.polygamma(1, half).mean())
         prior = np.exp(logs.mean() + special.digamma(prior_freedom / 2)) * 2 / prior_freedom
-    variances = (prior_freedom * prior + margins.squares) / (prior_freedom + freedom)
+    variances = (prior_freedom * prior + squares) / (prior_freedom + freedom)
     return np.maximum(variances, _SMALLEST_SPREAD**2), prior_freedom + freedom
 
 
 def _inverse_trigamma(value: float) -> float:
     """Solve ψ′(x) = value by Newton's method on the convex 1/ψ′; the result is bounded for a value near zero."""
-    if value <= special.polygamma(1, _SURE_ENOUGH / 2):
-        return _SURE_ENOUGH / 2
+    if value <= special.polygamma(1, _MOST_FREEDOM / 2):
+        return _MOST_FREEDOM / 2
     x = 0.5 + 1 / value
     for _ in range(20):
         slope = special.polygamma(1, x)
@@ -303,7 +295,7 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def _add_up_to(chance: FloatArray, total: float) -> FloatArray:
-    """Shift all log odds equally so that the probabilities add up to `total`; bisection finds the shift."""
+    """Shift all log odds by the same amount, found by bisection, so that the probabilities add up to `total`."""
     odds = special.logit(np.clip(chance, 1e-12, 1 - 1e-12))
     low, high = -60.0, 60.0
     for _ in range(60):

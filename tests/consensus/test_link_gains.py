@@ -1,12 +1,12 @@
-"""Links among the nodes that have a feature, against one pair of nodes at a time, and on planted networks."""
+"""Gains from the links among nodes with a feature, compared with sums over pairs, and on planted networks."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.likelihood import gains_by_links, link_unit
-from blockselect.graphs import link_products as along_links
+from blockselect.consensus.likelihood import link_unit
+from blockselect.consensus.link_gains import gains_by_links
 from blockselect.rows.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
@@ -19,14 +19,20 @@ def gains_of_links(features, adjacency, unit=None):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("cells", [1, 2**22], ids=["row by row", "at once"])
-def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed, cells, monkeypatch):
-    monkeypatch.setattr(along_links, "_CELLS", cells)
+def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed):
     A, X, _ = small_network(seed)
     slow = [reference.link_gain(x, A) for x in X.T]
     assert max(slow) > 0
     assert_allclose(gains_of_links(X, A), slow, atol=1e-10)
     assert_allclose(gains_of_links(sparse.csr_array(X), sparse.csr_array(A)), slow, atol=1e-10)
+
+
+def test_many_dense_features_have_the_gains_of_sparse_ones():
+    """There are so many that products are computed for several slices of the nodes."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((2200, 2000), density=0.02, rng=rng, format="csr")
+    links = sparse.random_array((2200, 2200), density=0.002, rng=rng, format="csr")
+    assert_allclose(gains_of_links(X.toarray(), links + links.T), gains_of_links(X, links + links.T), atol=1e-9)
 
 
 def test_units_of_features_and_of_links_self_loops_and_precision_do_not_matter():
@@ -39,7 +45,7 @@ def test_units_of_features_and_of_links_self_loops_and_precision_do_not_matter()
 
 
 def planted(seed, *, inside, outside, n=400, n_features=60, n_blocks=4):
-    """Features that a third of one block has, and as many that nodes have at random; some nodes have more links."""
+    """Features of a third of the nodes of one block, as many features of random nodes, and unequal degrees."""
     rng = np.random.default_rng(seed)
     blocks = rng.integers(n_blocks, size=n)
     hub = rng.lognormal(0, 0.5, size=n)
@@ -95,8 +101,8 @@ def test_noise_of_unequal_values_or_on_unequal_links_gains_no_more_than_a_free_r
     weights = np.triu(rng.lognormal(0, 1, size=A.shape), 1)
     for links in (A, A * (weights + weights.T)):
         gains = gains_of_links(X, links)
-        assert gains.mean() < 0.5  # ¼ by theory: half of the excesses are positive, with half a nat each
-        assert (gains > 2.7).mean() < 0.04  # one in a hundred by theory
+        assert gains.mean() < 0.5  # ¼ in theory: half of the excesses are positive, with half a nat each
+        assert (gains > 2.7).mean() < 0.04  # one in a hundred in theory
 
 
 def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():
