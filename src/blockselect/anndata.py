@@ -15,8 +15,9 @@ from sklearn.base import clone
 from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.blockmodels.model import BlockModel, is_pair_of_matrices
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.inputs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
-from blockselect.inputs.kinds import FeatureTable, anndata_matrix, is_anndata
+from blockselect.inputs.adjacency import cell_graph
+from blockselect.inputs.graph_objects import ReadGraph
+from blockselect.inputs.kinds import CONNECTIVITIES, FeatureTable, anndata_matrix, is_anndata
 from blockselect.inputs.labels import as_labels, labels_by_id
 from blockselect.utils.arrays import IntArray, ObjectArray
 from blockselect.utils.errors import ParameterError

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_selector
-from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.kinds import anndata_matrix
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
@@ -86,11 +86,11 @@ def test_a_sparse_frame_may_leave_out_any_value():
 
 def test_a_layer_may_be_chosen():
     data = cells(np.zeros((3, 2)), counts=FRAME.to_numpy())
-    assert_array_equal(as_feature_table(data, layer="counts").matrix, FRAME)
+    assert_array_equal(anndata_matrix(data, "counts"), FRAME)
     with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
-        as_feature_table(data, layer="raw")
+        anndata_matrix(data, "raw")
     with pytest.raises(ValueError, match="no X; choose a layer"):
-        as_feature_table(cells(None))
+        check_attributed_graph(cells(None), A)
 
 
 def test_columns_of_a_tensor_are_read():

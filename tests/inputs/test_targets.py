@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from blockselect import BlockModelSelector, make_selector
-from blockselect.inputs.attributed import refuse_graph_as_target
+from blockselect.inputs.features import refuse_graph_as_target
 
 N = 6
 A = np.ones((N, N), dtype=int) - np.eye(N, dtype=int)

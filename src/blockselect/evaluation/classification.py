@@ -21,7 +21,7 @@ from blockselect.evaluation.protocol import (
     seeded_runs,
     unit_rows,
 )
-from blockselect.inputs.attributed import check_adjacency
+from blockselect.inputs.adjacency import check_adjacency
 from blockselect.inputs.features import feature_matrix
 from blockselect.rows.matrices import as_dense
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse

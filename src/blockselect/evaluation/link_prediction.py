@@ -21,7 +21,8 @@ from blockselect.evaluation.protocol import (
     count_zero_rows,
     unit_rows,
 )
-from blockselect.inputs.attributed import AttributedGraph, check_adjacency
+from blockselect.inputs.adjacency import check_adjacency
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inputs.features import feature_matrix
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError

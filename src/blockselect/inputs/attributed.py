@@ -10,19 +10,16 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.inputs.adjacency import as_adjacency, graph_of, read_in_order, without_direction
+from blockselect.inputs.adjacency import as_adjacency, check_adjacency, graph_of
 from blockselect.inputs.attributes import encode_attributes
-from blockselect.inputs.features import as_feature_table
-from blockselect.inputs.kinds import FeatureTable, is_anndata, is_igraph, is_networkx
+from blockselect.inputs.features import check_feature_table
+from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import check_classes
 from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
-from blockselect.rows.checks import check_features, check_weights
 from blockselect.rows.chunks import RowChunks
-from blockselect.rows.matrices import as_float_matrix
 from blockselect.rows.sums import by_row
 from blockselect.utils.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.parameters import check_names
 from blockselect.utils.wording import count
 
 
@@ -259,104 +256,3 @@ def check_attributed_graph(
         encoding=table.encoding,
         origin=getattr(adjacency, "origin", None),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CheckedTable(FeatureTable):
-    """Features that passed the checks, in arrays of their own."""
-
-    node_ids: ObjectArray | None = None  # (n,)
-    feature_names: ObjectArray | None = None  # (m,)
-
-
-def check_feature_table(
-    features: Any,
-    *,
-    node_ids: Iterable[Any] | None = None,
-    feature_names: Iterable[Any] | None = None,
-    non_negative: bool = True,
-    dtype: Any = np.float64,
-) -> CheckedTable:
-    """Check and convert only the features, as :func:`check_attributed_graph` does."""
-    if isinstance(features, CheckedTable):
-        return features
-    matrix: Features = features
-    if isinstance(features, RowChunks):
-        table = FeatureTable(features, features.node_ids, features.feature_names)
-    else:
-        table = features if isinstance(features, FeatureTable) else as_feature_table(features)
-        matrix = as_float_matrix(table.matrix, "features", min_rows=2, min_columns=1)
-    ids = check_names(table.node_ids if node_ids is None else node_ids, matrix.shape[0], "node id", "row")
-    names = check_names(
-        table.feature_names if feature_names is None else feature_names, matrix.shape[1], "feature name", "column"
-    )
-    if isinstance(matrix, RowChunks):
-        matrix.check(np.dtype(dtype))
-    else:
-        check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
-    return CheckedTable(matrix, ids, names, table.encoding)
-
-
-def check_adjacency(
-    adjacency: Any,
-    n_nodes: int | None = None,
-    *,
-    node_ids: ObjectArray | None = None,
-    dtype: Any = np.float64,
-    own_order: bool = False,
-) -> Sparse:
-    """Check and convert only the network: symmetric CSR with finite weights ≥ 0 and at least one link.
-
-    If `n_nodes` is None, the graph itself must say how many nodes it has, which a table of edges does not. If there are
-    no ids, a graph whose nodes have names is rejected, unless `own_order` keeps the order of the graph.
-    """
-    weights = read_in_order(adjacency, n_nodes, node_ids, own_order=own_order).matrix
-    check_weights(weights, node_ids, np.dtype(dtype))
-    return without_direction(weights)
-
-
-def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Sparse, *, what: str, fix: str) -> None:
-    """Raise an error if the rows and a graph that was read in its own order name the nodes in different orders.
-
-    Parameters
-    ----------
-    node_ids : iterable or None
-        Names of the rows; without them, a graph whose nodes have names is rejected.
-    graph : any
-        The graph as the user passed it.
-    adjacency : CSR of shape (n, n)
-        The same graph, read by :func:`check_adjacency` in its own order.
-    what, fix : str
-        For the error message: whose rows these are, and how to reorder them.
-    """
-    if sparse.issparse(graph) or isinstance(graph, np.ndarray):
-        return
-    n_nodes = adjacency.shape[0]
-    in_their_order = check_adjacency(graph, n_nodes, node_ids=check_names(node_ids, n_nodes, "node id", "row"))
-    if (in_their_order != adjacency).nnz:
-        raise ValueError(
-            f"{what} and the graph name the nodes in different orders; use the order of the graph for both: {fix}."
-        )
-
-
-def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> None:
-    """Raise an error if `y` cannot be a target of the rows: a graph was probably passed by position, and y is ignored.
-
-    Parameters
-    ----------
-    y : any
-        The second argument of `fit`.
-    n_nodes : int
-        Rows of the features.
-    name : str
-        The parameter that takes the graph.
-    """
-    if isinstance(y, list | tuple) or (hasattr(y, "__array__") and not hasattr(y, "shape")):
-        y = np.array(y, dtype=object)
-    shape = () if sparse.issparse(y) or is_anndata(y) else tuple(getattr(y, "shape", ()))
-    if shape[:1] != (n_nodes,) or len(shape) > 2 or shape == (n_nodes, n_nodes):
-        raise ValueError(
-            f"y is of type {type(y).__name__}{f' and shape {shape}' if shape else ''}, which is not one target per row "
-            f"of X ({n_nodes} rows). If it is a graph, pass it by name: fit(X, {name}=graph). y itself is ignored and "
-            "may be left out."
-        )

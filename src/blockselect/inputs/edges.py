@@ -151,52 +151,6 @@ def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None
     return rows
 
 
-def matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
-    if np.ma.isMaskedArray(graph):
-        return graph
-    rows = [] if isinstance(graph, np.ndarray) else list(graph)
-    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
-        return _edges_of_tuples(rows)
-    try:
-        array = np.asarray(graph)
-    except ValueError:
-        return graph  # ragged: reported when the matrix is converted
-    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
-        return array
-    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
-        return array
-    if array.shape == (2, 2):
-        raise ValueError(
-            f"{name} has shape (2, 2), which may be two edges as rows or as columns; pass a DataFrame with the columns "
-            "source and target."
-        )
-    if array.shape[1] == 2 or (array.shape[1] == 3 and array.shape[0] != 3):
-        return pd.DataFrame(array, columns=[*ENDS, 2][: array.shape[1]])
-    if array.shape[0] == 2 and n_nodes != 2:
-        return pd.DataFrame(array.T, columns=[*ENDS])
-    return array
-
-
-def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
-    """A table of tuples (source, target), with a float, the weight, or a dict of attributes as optional third value."""
-    edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
-    edges = edges.infer_objects()
-    n_pairs = sum(len(row) == 2 for row in rows)
-    if 0 < n_pairs < len(rows):
-        raise ValueError(
-            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; pass it "
-            "for all edges or for none."
-        )
-    if not n_pairs:
-        third = [row[2] for row in rows]
-        if all(isinstance(each, dict) for each in third):
-            return pd.concat([edges, pd.DataFrame(third)], axis=1)
-        is_weight = all(isinstance(each, float) for each in third)  # whole numbers may be keys of parallel links
-        edges[WEIGHT if is_weight else 2] = pd.Series(third, dtype=object).infer_objects()
-    return edges
-
-
 def object_array(values: Any) -> ObjectArray:
     """An object array in which tuples stay single entries."""
     listed = list(values)

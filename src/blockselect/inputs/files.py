@@ -39,7 +39,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.inputs.adjacency import CONNECTIVITIES, as_adjacency, cell_graph
+from blockselect.inputs.adjacency import as_adjacency, cell_graph
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inputs.edges import ENDS, edge_columns
 from blockselect.inputs.feature_tables import (
@@ -60,7 +60,7 @@ from blockselect.inputs.graph_files import (
     read_markup,
     without_row_numbers,
 )
-from blockselect.inputs.kinds import FeatureTable, is_anndata
+from blockselect.inputs.kinds import CONNECTIVITIES, FeatureTable, is_anndata
 from blockselect.inputs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.inputs.text_files import (
     BadFileError,

@@ -13,6 +13,8 @@ from scipy import sparse
 from blockselect.utils.arrays import Features
 from blockselect.utils.extras import comes_from
 
+CONNECTIVITIES = "connectivities"  # the graph that scanpy.pp.neighbors writes
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureTable:
@@ -54,3 +56,14 @@ def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
     if hasattr(matrix, "to_memory"):  # sparse, on disk
         matrix = matrix.to_memory()
     return matrix if sparse.issparse(matrix) else np.asarray(matrix[:])
+
+
+def obsp_graph(adata: Any, key: str) -> Any:
+    """The graph of an AnnData with this key."""
+    if key not in adata.obsp:
+        keys = list(adata.obsp.keys())
+        raise ValueError(
+            f"the AnnData has no graph obsp[{key!r}]; "
+            + (f"choose one of {keys}." if keys else "build one first: scanpy.pp.neighbors(adata).")
+        )
+    return adata.obsp[key]

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.inputs.adjacency import ReadGraph, read_nodes
+from blockselect.inputs.adjacency import read_nodes
+from blockselect.inputs.graph_objects import ReadGraph
 
 
 class NodeGraph(ReadGraph):
@@ -50,8 +51,7 @@ class NodeGraph(ReadGraph):
         read = read_nodes(graph, nodes)
         ids = read.node_ids
         is_ordered = ids is None or nodes is not None or ids.tolist() == list(range(len(ids)))
-        fix = "give the nodes the order of the rows: NodeGraph(graph, nodes=features.index)"
-        super().__init__(read.matrix, ids, own_order=is_ordered, fix=fix)
+        super().__init__(read.matrix, ids, own_order=is_ordered)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -13,8 +13,8 @@ import pandas as pd
 from scipy import io as scipy_io
 from scipy import sparse
 
-from blockselect.inputs.adjacency import type_name
 from blockselect.inputs.attributes import mark_as_result
+from blockselect.inputs.graph_objects import type_name
 from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import igraph_names
 from blockselect.inputs.text_files import format_of, is_packed

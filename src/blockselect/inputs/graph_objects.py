@@ -1,0 +1,279 @@
+"""Graphs in memory: matrices, edges, and graphs of other libraries, each kind read by one function."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from blockselect.inputs.edges import ENDS, WEIGHT, edge_matrix, object_array
+from blockselect.inputs.kinds import CONNECTIVITIES, is_anndata, is_igraph, is_networkx, obsp_graph
+from blockselect.inputs.labels import igraph_names
+from blockselect.rows.matrices import as_array, as_float_matrix, as_pandas, is_frame, is_tensor
+from blockselect.utils.arrays import ObjectArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.extras import comes_from
+from blockselect.utils.parameters import check_names
+
+FOR_FOLDS = (
+    "Cross-validation (GridSearchCV, cross_val_score) cuts the rows of a matrix but not its columns; pass "
+    "adjacency=NodeGraph(graph), which is cut by both."
+)
+
+
+@dataclass(slots=True, eq=False)
+class ReadGraph:
+    """A graph that was read: the weights of its links, and what is known about its nodes."""
+
+    matrix: Sparse  # (n, n)
+    node_ids: ObjectArray | None = None  # (n,); None if nodes are numbered by the rows of the features
+    own_order: bool = False  # whether the nodes are known to be in the order of the rows, even if these have no ids
+    origin: str | None = None  # the record that the graph was built from the features, if there is one
+
+
+def read_graph_object(
+    graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: str, weight: Any
+) -> ReadGraph:
+    """Read a graph of any kind; its nodes keep their own order, but edges refer to the rows or ids of the features.
+
+    The parameters are those of `read_in_order`.
+    """
+    if graph is None:
+        raise ValueError(
+            f"{name} is missing (None); pass the graph of these rows, or build one with "
+            "nearest_neighbour_graph(features)."
+        )
+    if isinstance(graph, ReadGraph):
+        return ReadGraph(_as_weights(graph.matrix, n_nodes, name, weight), graph.node_ids, graph.own_order)
+    if is_networkx(graph):
+        return _read_networkx(graph, weight)
+    if (numbered := _read_numbered(graph, weight)) is not None:
+        if numbered.node_ids is None:
+            _refuse_numbers_for_ids(node_ids, name)
+        return numbered
+    if is_anndata(graph):
+        links = obsp_graph(graph, CONNECTIVITIES)
+        return ReadGraph(_as_weights(links, n_nodes, name, weight), object_array(graph.obs_names))
+    if sparse.issparse(getattr(graph, "sparse", None)):  # W and Graph of libpysal
+        ids = graph.id_order if hasattr(graph, "id_order") else graph.unique_ids
+        return ReadGraph(_as_weights(graph.sparse, n_nodes, name, weight), object_array(ids))
+    if isinstance(graph, Mapping) and "adjacency" in graph:  # Dataset of scikit-network: names are those of the rows
+        ids = graph.get("names")
+        matrix = _as_weights(graph["adjacency"], n_nodes, name, weight)
+        return ReadGraph(matrix, None if ids is None else object_array(ids), own_order=True)
+    table = _matrix_or_table(graph, n_nodes, name)
+    if not isinstance(table, pd.DataFrame):
+        return ReadGraph(_as_weights(table, n_nodes, name, weight))
+    if table.shape[0] == table.shape[1] and set(table.index) == set(table.columns):
+        names = check_names(table.index, len(table), "node id", "row")
+        square = table.iloc[:, table.columns.get_indexer(table.index)]
+        return ReadGraph(_as_weights(square, n_nodes, name, weight), names)
+    if n_nodes is None:
+        raise ValueError(
+            f"{name} is a table of {len(table)} edges, which need not name every node; "
+            "list the nodes: as_adjacency(edges, nodes=ids)."
+        )
+    if n_nodes == len(table) < table.shape[1] and table.index.isin(table.columns).all():
+        _refuse_shape(table.shape, n_nodes, name)
+    return ReadGraph(edge_matrix(table, n_nodes, node_ids, weight=weight))
+
+
+def _as_weights(matrix: Any, n_nodes: int | None, name: str, weight: Any) -> Sparse:
+    """Convert a square matrix to CSR in float64. Its entries are its weights: they can be ignored, but not chosen."""
+    weights = sparse.csr_array(as_float_matrix(matrix, name)).astype(np.float64, copy=False)
+    if weight is False:
+        weights.data[:] = 1.0
+    elif weight is not None:
+        raise ParameterError(
+            "weight",
+            f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or pass False.",
+        )
+    if weights.shape[0] != weights.shape[1]:
+        _refuse_shape(weights.shape, n_nodes, name)
+    return weights
+
+
+def _refuse_shape(shape: tuple[int, ...], n_nodes: int | None, name: str) -> NoReturn:
+    rows, columns = shape
+    hint = " Pairs of nodes must be whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
+    if rows == n_nodes:
+        hint += f" {FOR_FOLDS}"
+    raise ValueError(f"{name} has shape {shape}; expected a square matrix with one row and column per node.{hint}")
+
+
+def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
+    """The graph as a matrix, or as a DataFrame of edges or of a matrix whose nodes have names."""
+    if sparse.issparse(graph) or isinstance(graph, pd.DataFrame):
+        return graph
+    if is_frame(graph):
+        return as_pandas(graph, name)
+    if is_tensor(graph):
+        graph = as_array(graph)
+        return graph if sparse.issparse(graph) else _matrix_or_edges(graph, n_nodes, name)
+    if isinstance(graph, list) and graph and comes_from(graph[0], "networkx"):
+        raise ValueError(f"{name} is a list of networkx adjacency views, not a graph. {FOR_FOLDS}")
+    is_view_of_edges = comes_from(graph, "networkx") and hasattr(graph, "__iter__")
+    if isinstance(graph, list | tuple | np.ndarray) or is_view_of_edges:
+        return _matrix_or_edges(graph, n_nodes, name)
+    if hasattr(graph, "__array__"):
+        return graph
+    raise ValueError(
+        f"{name} is of type {type_name(graph)}, which cannot be read as a graph; convert it to a SciPy matrix, an "
+        "edge table (columns source, target and optionally weight) or a networkx graph, or read a file with "
+        "blockselect.inputs.read_graph(path)."
+    )
+
+
+def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
+    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
+    if np.ma.isMaskedArray(graph):
+        return graph
+    rows = [] if isinstance(graph, np.ndarray) else list(graph)
+    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
+        return _edges_of_tuples(rows)
+    try:
+        array = np.asarray(graph)
+    except ValueError:
+        return graph  # ragged: reported when the matrix is converted
+    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
+        return array
+    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
+        return array
+    if array.shape == (2, 2):
+        raise ValueError(
+            f"{name} has shape (2, 2), which may be two edges as rows or as columns; pass a DataFrame with the columns "
+            "source and target."
+        )
+    if array.shape[1] == 2 or (array.shape[1] == 3 and array.shape[0] != 3):
+        return pd.DataFrame(array, columns=[*ENDS, 2][: array.shape[1]])
+    if array.shape[0] == 2 and n_nodes != 2:
+        return pd.DataFrame(array.T, columns=[*ENDS])
+    return array
+
+
+def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
+    """A table of tuples (source, target), with a float, the weight, or a dict of attributes as optional third value."""
+    edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
+    edges = edges.infer_objects()
+    n_pairs = sum(len(row) == 2 for row in rows)
+    if 0 < n_pairs < len(rows):
+        raise ValueError(
+            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; pass it "
+            "for all edges or for none."
+        )
+    if not n_pairs:
+        third = [row[2] for row in rows]
+        if all(isinstance(each, dict) for each in third):
+            return pd.concat([edges, pd.DataFrame(third)], axis=1)
+        is_weight = all(isinstance(each, float) for each in third)  # whole numbers may be keys of parallel links
+        edges[WEIGHT if is_weight else 2] = pd.Series(third, dtype=object).infer_objects()
+    return edges
+
+
+def _read_networkx(graph: Any, weight: Any) -> ReadGraph:
+    is_chosen = weight is not None and weight is not False
+    known = set(chain.from_iterable(data for *_, data in graph.edges(data=True))) if is_chosen else {WEIGHT}
+    attribute = _weight_attribute(weight, known, WEIGHT)
+    ends = list(graph.edges())
+    values = [1.0] * len(ends) if attribute is None else [one for *_, one in graph.edges(data=attribute, default=1.0)]
+    return _linked(list(graph), ends, values, directed=graph.is_directed())
+
+
+def _read_numbered(graph: Any, weight: Any) -> ReadGraph | None:
+    """A graph whose nodes are numbers unless they have names; None if it is not of such a kind."""
+    if is_igraph(graph):
+        return _read_igraph(graph, weight)
+    if getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame):
+        return _read_edge_index(graph, weight)
+    if hasattr(graph, "weighted_edge_list") or hasattr(graph, "iterEdgesWeights"):
+        return _read_edge_lists(graph, weight)
+    return None
+
+
+def _read_igraph(graph: Any, weight: Any) -> ReadGraph:
+    names = igraph_names(graph)
+    nodes = list(range(graph.vcount())) if names is None else names
+    attribute = _weight_attribute(weight, graph.es.attributes(), WEIGHT)
+    values = [1.0] * graph.ecount() if attribute is None else graph.es[attribute]
+    ends = [(nodes[source], nodes[target]) for source, target in graph.get_edgelist()]
+    found = _linked(nodes, ends, values, directed=graph.is_directed())
+    return ReadGraph(found.matrix) if names is None else found
+
+
+def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
+    """Data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
+    if data.num_nodes is None:
+        raise ValueError("num_nodes of the data is None, so the number of nodes is unknown; set it.")
+    ends = as_array(data.edge_index)
+    edges = pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1]})
+    known = [one for one in ("edge_weight", weight) if getattr(data, str(one), None) is not None]
+    attribute = _weight_attribute(weight, known, "edge_weight")
+    if attribute is not None:
+        edges[WEIGHT] = as_array(getattr(data, attribute)).ravel()
+    return ReadGraph(edge_matrix(edges, int(data.num_nodes)))
+
+
+def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
+    """A graph of networkit or rustworkx, whose edges carry a weight, a dict of attributes or nothing."""
+    if hasattr(graph, "iterEdgesWeights"):  # networkit
+        nodes, edges, directed = list(graph.iterNodes()), list(graph.iterEdgesWeights()), graph.isDirected()
+    else:
+        nodes, edges = list(graph.node_indices()), list(graph.weighted_edge_list())
+        directed = hasattr(graph, "successors")
+    held = [one if isinstance(one, Mapping) else {} if one is None else {WEIGHT: one} for *_, one in edges]
+    attribute = _weight_attribute(weight, set(chain.from_iterable(held)), WEIGHT)
+    values = [1.0 if attribute is None else one.get(attribute, 1.0) for one in held]
+    found = _linked(nodes, [(start, end) for start, end, _ in edges], values, directed=directed)
+    skips_numbers = nodes != list(range(len(nodes)))  # after nodes were removed
+    return found if skips_numbers else ReadGraph(found.matrix)
+
+
+def _weight_attribute(weight: Any, known: Collection[Any], usual: str) -> Any:
+    """The edge attribute with the weights; None if all links have the same weight."""
+    if weight is False or (weight is None and usual not in known):
+        return None
+    if weight is not None and weight not in known:
+        raise ValueError(f"weight is {weight!r}, but edges have no such attribute; choose another, or False.")
+    return usual if weight is None else weight
+
+
+def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ReadGraph:
+    """Add up parallel edges; undirected edges are stored in one direction, so that parallel ones coincide."""
+    ids = check_names(nodes, len(nodes), "node id", "node")
+    if not directed:
+        place = {node: at for at, node in enumerate(nodes)}
+        ends = [(end, start) if place[start] > place[end] else (start, end) for start, end in ends]
+    edges = pd.DataFrame(
+        {
+            ENDS[0]: object_array([start for start, _ in ends]),
+            ENDS[1]: object_array([end for _, end in ends]),
+            WEIGHT: pd.Series(values, dtype=object).infer_objects(),
+        }
+    )
+    return ReadGraph(edge_matrix(edges, len(nodes), ids), ids)
+
+
+def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
+    """Raise an error if node numbers could mean rows or ids.
+
+    In a graph without names they are rows, but in a list of edges they are ids.
+    """
+    if node_ids is None or not any(isinstance(one, Real) for one in node_ids):
+        return
+    if node_ids.tolist() != list(range(len(node_ids))):
+        raise ValueError(
+            f"the nodes of {name} are numbered 0, 1, … but the index of the features is {node_ids[:3].tolist()}, …, so "
+            f"a number could be a row or an id; if it is the row, pass {name}=as_adjacency(graph); if it is the id, "
+            "pass a list of edges."
+        )
+
+
+def type_name(thing: Any) -> str:
+    kind = type(thing)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
