@@ -97,26 +97,21 @@ def _may_be_weights(column: pd.Series[Any]) -> bool:
 
 
 def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
-    # Weights are checked edge by edge, because a sum over duplicates would hide a negative weight.
+    """The weights as numbers, checked edge by edge, because a sum over duplicates would hide a negative weight."""
     check_kind(weight.dtype, f"edge column {weight.name!r}")
-    numbers = _as_numbers(weight)
+    if pd.api.types.is_numeric_dtype(weight.dtype):
+        numbers = weight.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        numbers = np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if wrong.size:
-        at = int(wrong[0])
-        start, end, cell = (column.tolist()[at] for column in (source, target, weight))
+        start, end, cell = (column.tolist()[wrong[0]] for column in (source, target, weight))
         raise ValueError(
             f"{wrong.size} edge(s) have a weight that is not a finite number ≥ 0, first the edge from {start!r} "
             f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
             "column."
         )
     return numbers
-
-
-def _as_numbers(weight: pd.Series[Any]) -> FloatArray:
-    """Convert cells to numbers; cells that are not numbers become NaN."""
-    if pd.api.types.is_numeric_dtype(weight.dtype):
-        return weight.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
 
 
 def _refuse_rounded(nodes: pd.Series[Any]) -> None:

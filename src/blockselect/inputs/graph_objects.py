@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.inputs.edges import ENDS, WEIGHT, edge_matrix, object_array
@@ -49,43 +51,28 @@ def read_graph_object(
             f"{name} is missing (None); pass the graph of these rows, or build one with "
             "nearest_neighbour_graph(features)."
         )
-    if isinstance(graph, ReadGraph):
-        return ReadGraph(_as_weights(graph.matrix, n_nodes, name, weight), graph.node_ids, graph.own_order)
     if is_networkx(graph):
         return _read_networkx(graph, weight)
     if (numbered := _read_numbered(graph, weight)) is not None:
         if numbered.node_ids is None:
             _refuse_numbers_for_ids(node_ids, name)
         return numbered
-    if is_anndata(graph):
-        links = obsp_graph(graph, CONNECTIVITIES)
-        return ReadGraph(_as_weights(links, n_nodes, name, weight), object_array(graph.obs_names))
-    if sparse.issparse(getattr(graph, "sparse", None)):  # W and Graph of libpysal
-        ids = graph.id_order if hasattr(graph, "id_order") else graph.unique_ids
-        return ReadGraph(_as_weights(graph.sparse, n_nodes, name, weight), object_array(ids))
-    if isinstance(graph, Mapping) and "adjacency" in graph:  # Dataset of scikit-network: names are those of the rows
-        ids = graph.get("names")
-        matrix = _as_weights(graph["adjacency"], n_nodes, name, weight)
-        return ReadGraph(matrix, None if ids is None else object_array(ids), own_order=True)
-    table = _matrix_or_table(graph, n_nodes, name)
-    if not isinstance(table, pd.DataFrame):
-        return ReadGraph(_as_weights(table, n_nodes, name, weight))
-    if table.shape[0] == table.shape[1] and set(table.index) == set(table.columns):
-        names = check_names(table.index, len(table), "node id", "row")
-        square = table.iloc[:, table.columns.get_indexer(table.index)]
-        return ReadGraph(_as_weights(square, n_nodes, name, weight), names)
-    if n_nodes is None:
-        raise ValueError(
-            f"{name} is a table of {len(table)} edges, which need not name every node; "
-            "list the nodes: as_adjacency(edges, nodes=ids)."
-        )
-    if n_nodes == len(table) < table.shape[1] and table.index.isin(table.columns).all():
-        _refuse_shape(table.shape, n_nodes, name)
-    return ReadGraph(edge_matrix(table, n_nodes, node_ids, weight=weight))
-
-
-def _as_weights(matrix: Any, n_nodes: int | None, name: str, weight: Any) -> Sparse:
-    """Convert a square matrix to CSR in float64. Its entries are its weights: they can be ignored, but not chosen."""
+    ids, own_order = None, False
+    if isinstance(graph, ReadGraph):
+        matrix, ids, own_order = graph.matrix, graph.node_ids, graph.own_order
+    elif is_anndata(graph):
+        matrix, ids = obsp_graph(graph, CONNECTIVITIES), graph.obs_names
+    elif sparse.issparse(getattr(graph, "sparse", None)):  # W and Graph of libpysal
+        matrix, ids = graph.sparse, graph.id_order if hasattr(graph, "id_order") else graph.unique_ids
+    elif isinstance(graph, Mapping) and "adjacency" in graph:  # Dataset of scikit-network: names are those of the rows
+        matrix, ids, own_order = graph["adjacency"], graph.get("names"), True
+    else:
+        matrix = _matrix_or_table(graph, n_nodes, name)
+        if isinstance(matrix, pd.DataFrame):
+            if matrix.shape[0] != matrix.shape[1] or set(matrix.index) != set(matrix.columns):
+                return ReadGraph(_links_of_table(matrix, n_nodes, node_ids, name, weight))
+            ids = check_names(matrix.index, len(matrix), "node id", "row")
+            matrix = matrix.iloc[:, matrix.columns.get_indexer(matrix.index)]
     weights = sparse.csr_array(as_float_matrix(matrix, name)).astype(np.float64, copy=False)
     if weight is False:
         weights.data[:] = 1.0
@@ -96,7 +83,21 @@ def _as_weights(matrix: Any, n_nodes: int | None, name: str, weight: Any) -> Spa
         )
     if weights.shape[0] != weights.shape[1]:
         _refuse_shape(weights.shape, n_nodes, name)
-    return weights
+    return ReadGraph(weights, None if ids is None else object_array(ids), own_order)
+
+
+def _links_of_table(
+    edges: pd.DataFrame, n_nodes: int | None, node_ids: ObjectArray | None, name: str, weight: Any
+) -> Sparse:
+    """The weights of a table of edges."""
+    if n_nodes is None:
+        raise ValueError(
+            f"{name} is a table of {len(edges)} edges, which need not name every node; "
+            "list the nodes: as_adjacency(edges, nodes=ids)."
+        )
+    if n_nodes == len(edges) < edges.shape[1] and edges.index.isin(edges.columns).all():
+        _refuse_shape(edges.shape, n_nodes, name)  # rows of a matrix whose nodes have names
+    return edge_matrix(edges, n_nodes, node_ids, weight=weight)
 
 
 def _refuse_shape(shape: tuple[int, ...], n_nodes: int | None, name: str) -> NoReturn:
@@ -108,39 +109,34 @@ def _refuse_shape(shape: tuple[int, ...], n_nodes: int | None, name: str) -> NoR
 
 
 def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """The graph as a matrix, or as a DataFrame of edges or of a matrix whose nodes have names."""
+    """Convert to a matrix, or to a DataFrame of edges or of a matrix whose nodes have names."""
     if sparse.issparse(graph) or isinstance(graph, pd.DataFrame):
         return graph
     if is_frame(graph):
         return as_pandas(graph, name)
+    is_view_of_edges = comes_from(graph, "networkx") and hasattr(graph, "__iter__")
     if is_tensor(graph):
         graph = as_array(graph)
-        return graph if sparse.issparse(graph) else _matrix_or_edges(graph, n_nodes, name)
-    if isinstance(graph, list) and graph and comes_from(graph[0], "networkx"):
-        raise ValueError(f"{name} is a list of networkx adjacency views, not a graph. {FOR_FOLDS}")
-    is_view_of_edges = comes_from(graph, "networkx") and hasattr(graph, "__iter__")
-    if isinstance(graph, list | tuple | np.ndarray) or is_view_of_edges:
-        return _matrix_or_edges(graph, n_nodes, name)
-    if hasattr(graph, "__array__"):
-        return graph
-    raise ValueError(
-        f"{name} is of type {type_name(graph)}, which cannot be read as a graph; convert it to a SciPy matrix, an "
-        "edge table (columns source, target and optionally weight) or a networkx graph, or read a file with "
-        "blockselect.inputs.read_graph(path)."
-    )
+    elif isinstance(graph, list | tuple) or is_view_of_edges:
+        rows = list(graph)
+        if rows and comes_from(rows[0], "networkx"):
+            raise ValueError(f"{name} is a list of networkx adjacency views, not a graph. {FOR_FOLDS}")
+        if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
+            return _table_of_tuples(rows)
+        with suppress(ValueError):  # rows of different lengths are reported when the matrix is converted
+            graph = np.asarray(rows)
+    elif not hasattr(graph, "__array__"):
+        raise ValueError(
+            f"{name} is of type {type_name(graph)}, which cannot be read as a graph; convert it to a SciPy matrix, an "
+            "edge table (columns source, target and optionally weight) or a networkx graph, or read a file with "
+            "blockselect.inputs.read_graph(path)."
+        )
+    is_plain = isinstance(graph, np.ndarray) and not np.ma.isMaskedArray(graph)
+    return _matrix_or_pairs(graph, n_nodes, name) if is_plain else graph
 
 
-def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
-    if np.ma.isMaskedArray(graph):
-        return graph
-    rows = [] if isinstance(graph, np.ndarray) else list(graph)
-    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
-        return _edges_of_tuples(rows)
-    try:
-        array = np.asarray(graph)
-    except ValueError:
-        return graph  # ragged: reported when the matrix is converted
+def _matrix_or_pairs(array: NDArray[Any], n_nodes: int | None, name: str) -> Any:
+    """Keep a matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
     if array.ndim != 2 or array.dtype.kind not in "iuOUST":
         return array
     if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
@@ -157,7 +153,7 @@ def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
     return array
 
 
-def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
+def _table_of_tuples(rows: list[Any]) -> pd.DataFrame:
     """A table of tuples (source, target), with a float, the weight, or a dict of attributes as optional third value."""
     edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
     edges = edges.infer_objects()
@@ -182,11 +178,11 @@ def _read_networkx(graph: Any, weight: Any) -> ReadGraph:
     attribute = _weight_attribute(weight, known, WEIGHT)
     ends = list(graph.edges())
     values = [1.0] * len(ends) if attribute is None else [one for *_, one in graph.edges(data=attribute, default=1.0)]
-    return _linked(list(graph), ends, values, directed=graph.is_directed())
+    return _from_edges(list(graph), ends, values, directed=graph.is_directed())
 
 
 def _read_numbered(graph: Any, weight: Any) -> ReadGraph | None:
-    """A graph whose nodes are numbers unless they have names; None if it is not of such a kind."""
+    """Read a graph whose nodes are numbers unless they have names; None if it is of another kind."""
     if is_igraph(graph):
         return _read_igraph(graph, weight)
     if getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame):
@@ -202,12 +198,12 @@ def _read_igraph(graph: Any, weight: Any) -> ReadGraph:
     attribute = _weight_attribute(weight, graph.es.attributes(), WEIGHT)
     values = [1.0] * graph.ecount() if attribute is None else graph.es[attribute]
     ends = [(nodes[source], nodes[target]) for source, target in graph.get_edgelist()]
-    found = _linked(nodes, ends, values, directed=graph.is_directed())
-    return ReadGraph(found.matrix) if names is None else found
+    read = _from_edges(nodes, ends, values, directed=graph.is_directed())
+    return ReadGraph(read.matrix) if names is None else read
 
 
 def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
-    """Data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
+    """Read data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
     if data.num_nodes is None:
         raise ValueError("num_nodes of the data is None, so the number of nodes is unknown; set it.")
     ends = as_array(data.edge_index)
@@ -220,43 +216,38 @@ def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
 
 
 def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
-    """A graph of networkit or rustworkx, whose edges carry a weight, a dict of attributes or nothing."""
+    """Read a graph of networkit or rustworkx, whose edges carry a weight, a dict of attributes or nothing."""
     if hasattr(graph, "iterEdgesWeights"):  # networkit
         nodes, edges, directed = list(graph.iterNodes()), list(graph.iterEdgesWeights()), graph.isDirected()
     else:
         nodes, edges = list(graph.node_indices()), list(graph.weighted_edge_list())
         directed = hasattr(graph, "successors")
-    held = [one if isinstance(one, Mapping) else {} if one is None else {WEIGHT: one} for *_, one in edges]
-    attribute = _weight_attribute(weight, set(chain.from_iterable(held)), WEIGHT)
-    values = [1.0 if attribute is None else one.get(attribute, 1.0) for one in held]
-    found = _linked(nodes, [(start, end) for start, end, _ in edges], values, directed=directed)
+    attributes = [one if isinstance(one, Mapping) else {} if one is None else {WEIGHT: one} for *_, one in edges]
+    attribute = _weight_attribute(weight, set(chain.from_iterable(attributes)), WEIGHT)
+    values = [1.0 if attribute is None else one.get(attribute, 1.0) for one in attributes]
+    read = _from_edges(nodes, [(source, target) for source, target, _ in edges], values, directed=directed)
     skips_numbers = nodes != list(range(len(nodes)))  # after nodes were removed
-    return found if skips_numbers else ReadGraph(found.matrix)
+    return read if skips_numbers else ReadGraph(read.matrix)
 
 
-def _weight_attribute(weight: Any, known: Collection[Any], usual: str) -> Any:
-    """The edge attribute with the weights; None if all links have the same weight."""
+def _from_edges(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ReadGraph:
+    """Add up the weights of parallel edges; undirected ones are first turned into the same direction."""
+    ids = check_names(nodes, len(nodes), "node id", "node")
+    if not directed:
+        place = {node: at for at, node in enumerate(nodes)}
+        ends = [(end, start) if place[start] > place[end] else (start, end) for start, end in ends]
+    edges = pd.DataFrame({end: object_array([pair[at] for pair in ends]) for at, end in enumerate(ENDS)})
+    edges[WEIGHT] = pd.Series(values, dtype=object).infer_objects()
+    return ReadGraph(edge_matrix(edges, len(nodes), ids), ids)
+
+
+def _weight_attribute(weight: Any, known: Container[Any], usual: str) -> Any:
+    """The attribute of edges that contains the weights; None if all links have the same weight."""
     if weight is False or (weight is None and usual not in known):
         return None
     if weight is not None and weight not in known:
         raise ValueError(f"weight is {weight!r}, but edges have no such attribute; choose another, or False.")
     return usual if weight is None else weight
-
-
-def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ReadGraph:
-    """Add up parallel edges; undirected edges are stored in one direction, so that parallel ones coincide."""
-    ids = check_names(nodes, len(nodes), "node id", "node")
-    if not directed:
-        place = {node: at for at, node in enumerate(nodes)}
-        ends = [(end, start) if place[start] > place[end] else (start, end) for start, end in ends]
-    edges = pd.DataFrame(
-        {
-            ENDS[0]: object_array([start for start, _ in ends]),
-            ENDS[1]: object_array([end for _, end in ends]),
-            WEIGHT: pd.Series(values, dtype=object).infer_objects(),
-        }
-    )
-    return ReadGraph(edge_matrix(edges, len(nodes), ids), ids)
 
 
 def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
