@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from blockselect.inputs.arrow_files import read_arrow
 from blockselect.inputs.kinds import FeatureTable
-from blockselect.inputs.matrix_files import read_arrow
 from blockselect.inputs.text_files import BadFileError, check_columns, check_unpacked, format_of, note, read_csv_table
 from blockselect.rows.matrices import _is_called_id, _is_numeric, counts_rows, may_be_ids
 from blockselect.utils.arrays import FloatArray

@@ -40,6 +40,7 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.inputs.adjacency import as_adjacency, cell_graph
+from blockselect.inputs.arrow_files import read_arrow
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inputs.edges import ENDS, edge_columns
 from blockselect.inputs.feature_tables import (
@@ -52,6 +53,7 @@ from blockselect.inputs.feature_tables import (
     read_feature_table,
 )
 from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.file_hints import hint
 from blockselect.inputs.graph_files import (
     MARKUP,
     attribute_table,
@@ -61,7 +63,7 @@ from blockselect.inputs.graph_files import (
     without_row_numbers,
 )
 from blockselect.inputs.kinds import CONNECTIVITIES, FeatureTable, is_anndata
-from blockselect.inputs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
+from blockselect.inputs.matrix_files import MATRIX_READERS, read_matrix, with_10x_names
 from blockselect.inputs.text_files import (
     BadFileError,
     check_columns,
@@ -134,19 +136,14 @@ def read_features(
         the first one contains ids if it contains text.
     """
     use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
-    return _read_features(_known(path, FEATURE_FORMATS), use, node_ids, feature_names, transpose)
+    return _read_features(_known(path, FEATURE_FORMATS), use, node_ids, feature_names, transpose=transpose)[0]
 
 
 def _read_features(
-    file: Path,
-    use: TableColumns,
-    node_ids: FilePath | None,
-    feature_names: FilePath | None,
-    transpose: bool,
-    graph: Any = None,
-) -> FeatureTable:
-    """See :func:`read_features`; `graph` is the file as networkx read it, if it did already."""
-    suffix = format_of(file)
+    file: Path, use: TableColumns, node_ids: FilePath | None, feature_names: FilePath | None, *, transpose: bool
+) -> tuple[FeatureTable, Any]:
+    """The features of a file, as :func:`read_features` reads them, and its graph, or None if it cannot contain one."""
+    suffix, graph = format_of(file), None
     for parameter in ("id_column", "drop", "one_hot", "fill"):
         if getattr(use, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
             raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), not for {file}; leave it out.")
@@ -159,20 +156,22 @@ def _read_features(
         if suffix in TABLES:
             table = read_feature_table(file, use)
         elif suffix in MARKUP:
-            table = attribute_table(graph or read_markup(file, use.id_column), file, use)
+            graph = read_markup(file, use.id_column)
+            table = attribute_table(graph, file, use)
         elif suffix == ".h5ad":
-            table = as_feature_table(_read_h5ad(file))
+            graph = _read_h5ad(file)
+            table = as_feature_table(graph)
         else:
             table = FeatureTable(read_matrix(file, FEATURE_VARIABLES))
     if suffix == ".mtx":
-        table = _with_10x_names(file, table)
+        table = with_10x_names(file, table)
     if transpose:
         table = FeatureTable(table.matrix.T, table.feature_names, table.node_ids)
     if node_ids is not None:
         table = replace(table, node_ids=read_names(Path(node_ids)))
     if feature_names is not None:
         table = replace(table, feature_names=read_names(Path(feature_names)))
-    return table
+    return table, graph
 
 
 def read_label_column(
@@ -279,14 +278,11 @@ def read_attributed_graph(
         raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
     use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
     features_file, graph_file = Path(features_path), Path(features_path if graph_path is None else graph_path)
-    one_file, graph = features_file == graph_file, None
+    one_file = features_file == graph_file
     try:
         _known(features_file, WHOLE if graph_path is None else FEATURE_FORMATS)
-        if one_file and format_of(graph_file) in MARKUP:
-            with reading(graph_file):
-                graph = read_markup(graph_file, id_column)
-        table = _read_features(features_file, use, node_ids, feature_names, transpose, graph)
-        if graph is None:
+        table, graph = _read_features(features_file, use, node_ids, feature_names, transpose=transpose)
+        if graph is None or not one_file:
             graph = read_graph(graph_file, header=header, decimal=decimal)
             if format_of(graph_file) in MARKUP:
                 note_unused(graph, graph_file)
@@ -321,7 +317,7 @@ def _joined(
         return check_attributed_graph(replace(table, node_ids=ids), graph)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
         named = () if ids is None else ids
-        raise ValueError(f"{files}: {error}{_hint(table, graph, named, transposed=transposed)}") from error
+        raise ValueError(f"{files}: {error}{hint(table, graph, named, transposed=transposed)}") from error
 
 
 def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
@@ -339,45 +335,6 @@ def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
 def _has_ends(graph: Any) -> bool:
     is_table = isinstance(graph, pd.DataFrame)
     return is_table and set(ENDS) <= {str(name).strip().lower() for name in graph.columns}
-
-
-def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
-    """A sentence that names the option that probably helps, or an empty string."""
-    ends: set[str] = set()  # the nodes that links name; a matrix has no names
-    with suppress(ValueError):
-        if isinstance(graph, pd.DataFrame):
-            source, target, _ = edge_columns(graph, weight=False)
-            ends = set(map(str, pd.concat([source, target]).dropna()))
-        elif hasattr(graph, "subgraph"):
-            ends = set(map(str, graph))
-    listed = list(map(str, node_ids))
-    ids = set(listed)
-    if not ends <= ids and (name := _column_of_ids(table, ends)) is not None:
-        return f" The links name the nodes by the column {name!r} of the features; give id_column={name!r}."
-    rows, columns = table.matrix.shape
-    names = set() if table.feature_names is None else set(map(str, table.feature_names))
-    fits_columns = bool(ends) and ends <= names
-    if sparse.issparse(graph):
-        fits_columns = graph.shape == (columns, columns) and rows != columns
-    if fits_columns and not transposed:
-        return " The graph fits the columns of the features; if nodes are in columns, give transpose=True."
-    if ends and (not ends & ids or len(ids) < len(listed)):
-        number = "; if none does, number the rows in a first column, as pandas does" if len(ids) < len(listed) else ""
-        return f" If another column of the features contains the ids of the nodes, name it with id_column{number}."
-    if not ends <= ids:
-        return " To leave out the links of nodes without features, give unknown_nodes='drop'."
-    return ""
-
-
-def _column_of_ids(table: FeatureTable, ends: set[str]) -> str | None:
-    """The first column of whole numbers without duplicates that contains all ends of the links."""
-    if table.feature_names is None or sparse.issparse(table.matrix):
-        return None
-    for name, (_, column) in zip(table.feature_names, pd.DataFrame(table.matrix).items(), strict=False):
-        is_whole = column.dtype.kind in "iuf" and bool((column % 1 == 0).all())
-        if is_whole and column.is_unique and ends <= set(column.astype(str).str.removesuffix(".0")):
-            return str(name)
-    return None
 
 
 def _known(path: FilePath, known: tuple[str, ...]) -> Path:
@@ -406,32 +363,6 @@ def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
     edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # pandas numbers columns that have no names
     source, target, _ = edge_columns(edges, weight=False)
     return edges.assign(**{str(end.name): end.astype("string").astype(object) for end in (source, target)})
-
-
-def _with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
-    """Transpose a Matrix Market file if the names of cells and genes are in files next to it, as 10x writes them."""
-    prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
-
-    def beside(*names: str) -> Path | None:
-        candidates = [file.with_name(f"{prefix}{name}{packed}") for name in names for packed in ("", ".gz")]
-        return next((candidate for candidate in candidates if candidate.is_file()), None)
-
-    barcodes, genes = beside("barcodes.tsv"), beside("features.tsv", "genes.tsv")
-    if barcodes is None or genes is None:
-        return table
-    ids, names = read_names(barcodes), read_names(genes)
-    if table.matrix.shape != (len(names), len(ids)):
-        raise ValueError(
-            f"{file} has shape {table.matrix.shape}, but {genes.name} has {len(names)} lines and {barcodes.name} "
-            f"{len(ids)}; 10x writes genes in rows and cells in columns: use three files of the same run, or move "
-            "these two away."
-        )
-    try:
-        symbols = read_names(genes, column=1)
-    except ValueError:  # there is only one column
-        symbols = names
-    note("read %s as 10x writes it: cells are nodes, genes are features", file.name)
-    return FeatureTable(sparse.csr_array(table.matrix.T), ids, symbols if len(set(symbols)) == len(symbols) else names)
 
 
 def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
