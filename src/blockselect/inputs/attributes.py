@@ -28,7 +28,7 @@ def mark_as_result(graph: Any, attribute: Any) -> None:
 
 
 def encode_attributes(
-    graph: Any, attributes: Iterable[Any] | None = None, *, fill: float | None = None
+    graph: Any, attributes: Iterable[Any] | None = None, *, fill: float | None = None, of_file: bool = False
 ) -> FeatureTable:
     """Encode the attributes of nodes as numbers, in the order of the nodes; CSR unless all of them are numbers.
 
@@ -42,25 +42,41 @@ def encode_attributes(
         The attributes to use; None uses all of them except those that blockselect wrote.
     fill : float, optional
         The value for nodes that lack a numeric attribute; by default, a missing number is an error.
+    of_file : bool
+        Whether the graph was read from a file, so that errors name the parameters of :func:`read_features`.
     """
     if fill is not None:
         fill = check_real("fill", fill, 0, np.inf)
     node_ids, values = _read_nodes(graph)
     nodes = list(range(graph.vcount())) if node_ids is None else node_ids
-    if attributes is not None:
-        values = _only(values, attributes)
-    else:
+    if attributes is None:
         of_graph = graph.graph if is_networkx(graph) else graph.attributes()
-        values = {one: column for one, column in values.items() if f"{_RESULT}{one}" not in of_graph}
+        chosen = [one for one in values if f"{_RESULT}{one}" not in of_graph]
+    else:
+        chosen = [attributes] if isinstance(attributes, str) else list(attributes)
+        if not chosen or not values.keys() >= set(chosen):
+            raise ParameterError(
+                "attributes", f"is {chosen}, but nodes have {list(values)}; choose among these attributes."
+            )
+    values = {one: values[one] for one in chosen}
     if not values:
         raise ValueError(
             f"features is of type {type(graph).__name__}, a graph; its nodes have no attributes, so pass the "
             "features first and the graph by name: fit(features, adjacency=graph)."
         )
+    reader = f"AttributedGraph.from_{'networkx' if is_networkx(graph) else 'igraph'}"
+    leave_out = f"leave this attribute out: {'drop=[NAME]' if of_file else f'{reader}(graph, attributes=[…])'}"
+    fill_in = "fill=0" if of_file else f"{reader}(graph, fill=0)"
     rows, blocks, names = [], [], []
     for attribute, column in values.items():
         known = {at: value for at, value in enumerate(column) if not _is_missing(value)}
-        kind = _check_attribute(attribute, known, nodes, f"from_{'networkx' if is_networkx(graph) else 'igraph'}", fill)
+        kind = _check_attribute(attribute, known, nodes, leave_out)
+        if kind == _NUMBERS and len(known) < len(nodes) and fill is None:
+            without = [node for at, node in enumerate(nodes) if at not in known]
+            raise ValueError(
+                f"{len(without)} of {len(nodes)} nodes have no value for the attribute {attribute!r}, for example "
+                f"{without[:3]}; give each node a number, choose one for these nodes: {fill_in}, or {leave_out}."
+            )
         block, own_names = _encode(attribute, [known.get(at) for at in range(len(nodes))], kind, fill)
         rows.append((attribute, kind, len(nodes) - len(known), len(own_names), own_names))
         blocks.append(block)
@@ -81,43 +97,25 @@ def _read_nodes(graph: Any) -> tuple[list[Any] | None, dict[Any, list[Any]]]:
     return list(graph), {one: [each.get(one) for each in data] for one in dict.fromkeys(chain.from_iterable(data))}
 
 
-def _only(values: dict[Any, list[Any]], attributes: Iterable[Any]) -> dict[Any, list[Any]]:
-    chosen = [attributes] if isinstance(attributes, str) else list(attributes)
-    unknown = [one for one in chosen if one not in values]
-    if unknown or not chosen:
-        raise ParameterError(
-            "attributes", f"is {chosen}, but nodes have {list(values)}; choose among these attributes."
-        )
-    return {one: values[one] for one in chosen}
-
-
-def _check_attribute(attribute: Any, known: dict[int, Any], nodes: list[Any], reader: str, fill: float | None) -> str:
-    """The kind of an attribute, or an error that says what to do; `known` has the values that are not missing."""
-    advice = f"leave this attribute out: AttributedGraph.{reader}(graph, attributes=[…])"
+def _check_attribute(attribute: Any, known: dict[int, Any], nodes: list[Any], leave_out: str) -> str:
+    """Return the kind of an attribute from its values that are not missing; `leave_out` is advice for errors."""
     first_of: dict[str, int] = {}  # kind → the first node of this kind
     for at, value in known.items():
         first_of.setdefault(_kind_of(value), at)
     if not known:
-        raise ValueError(f"no node has a value for the attribute {attribute!r}; {advice}.")
+        raise ValueError(f"no node has a value for the attribute {attribute!r}; {leave_out}.")
     if len(first_of) > 1 or not first_of.keys() <= {_NUMBERS, _CATEGORIES, _WORDS}:
         examples = (f"{known[at]!r} at node {nodes[at]!r}" for at in first_of.values())
         raise ValueError(
             f"the attribute {attribute!r} contains {' and '.join(first_of)}, for example {', '.join(examples)}; "
-            f"expected only numbers, only texts, or only lists or sets of texts. Convert the values, or {advice}."
+            f"expected only numbers, only texts, or only lists or sets of texts. Convert the values, or {leave_out}."
         )
     (kind,) = first_of
-    if kind == _NUMBERS and len(known) < len(nodes) and fill is None:
-        without = [node for at, node in enumerate(nodes) if at not in known]
-        raise ValueError(
-            f"{len(without)} of {len(nodes)} nodes have no value for the attribute {attribute!r}, for example "
-            f"{without[:3]}; give each node a number, choose one for these nodes: AttributedGraph.{reader}(graph, "
-            f"fill=0), or {advice}."
-        )
     if kind == _CATEGORIES and len(set(known.values())) == len(known):
         text = next(iter(known.values()))
         raise ValueError(
             f"the attribute {attribute!r} has a different text for each node, such as {text!r}, so it names nodes "
-            f"rather than categories; {advice}, or, if these texts contain several words, split them: text.split()."
+            f"rather than categories; {leave_out}, or, if these texts contain several words, split them: text.split()."
         )
     return kind
 

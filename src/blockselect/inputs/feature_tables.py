@@ -60,7 +60,8 @@ def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
         )
     if use.one_hot:
         cells = _one_hot(cells)
-    return replace(table, matrix=_numbers(cells, table.node_ids, use.fill), feature_names=_names(cells))
+    names = cells.columns.to_numpy(dtype=object)
+    return replace(table, matrix=_numbers(cells, table.node_ids, use.fill), feature_names=names)
 
 
 def read_columns(file: Path, use: TableColumns) -> FeatureTable:
@@ -74,7 +75,9 @@ def read_columns(file: Path, use: TableColumns) -> FeatureTable:
     if not use.header:
         return _without_header(file, table, use)
     header = table.columns.tolist()
-    if _looks_like_data(header[1:]) or all(map(is_number, header)):
+    numbers = [float(name) for name in header[1:] if is_number(name)]
+    may_number_columns = len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
+    if len(numbers) == len(header) - 1 and (is_number(header[0]) or not may_number_columns):
         raise BadFileError(
             f"the first line {header[:4]} looks like data; expected a header that names the id column and then each "
             "feature. Add it (or put a letter before such names), or give header=False."
@@ -149,22 +152,18 @@ def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColu
     check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
     if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
         raise BadFileError(f"column {id_column!r} contains the ids of the nodes and cannot be dropped.")
-    at_ids = None if id_column is None else names.index(id_column)
-    ids = None
-    if at_ids is not None:
+    at_ids, ids = None, None
+    if id_column is not None:
+        at_ids = names.index(id_column)
         column = table.iloc[:, at_ids]
         ids = column.astype(str).mask(column.isna(), "").to_numpy(dtype=object)
-    if ids is not None and "" in ids:
-        raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
+        if "" in ids:
+            raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
     kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]
     if not kept:
         raise BadFileError("no column is left for features; drop fewer columns.")
     cells = table.iloc[:, kept]
-    return FeatureTable(cells, ids, _names(cells))
-
-
-def _names(cells: pd.DataFrame) -> Any:
-    return cells.columns.to_numpy(dtype=object)
+    return FeatureTable(cells, ids, cells.columns.to_numpy(dtype=object))
 
 
 def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
@@ -196,24 +195,16 @@ def _is_text(column: pd.Series) -> bool:
     return 2 * sum(map(is_number, cells)) < len(cells)
 
 
-def _looks_like_data(names: list[str]) -> bool:
-    """Whether names are numbers that are not whole or not distinct: tables are often written with numbered columns."""
-    numbers = [float(name) for name in names if is_number(name)]
-    return len(numbers) == len(names) and not (
-        len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
-    )
-
-
 def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArray:
     """All cells as numbers, with `fill` in empty ones; an error names the first that is not a finite number."""
-    others = [at for at, kind in enumerate(cells.dtypes) if kind.kind not in "biuf"]
     numbers = {}
-    for at in others:  # as text first, because float64 cannot hold whole numbers of hundreds of digits
-        texts = cells.iloc[:, at].astype(str).replace({"True": "1", "False": "0"})
-        numbers[at] = pd.to_numeric(texts, errors="coerce")
+    for at, kind in enumerate(cells.dtypes):
+        if kind.kind not in "biuf":  # as text first, because float64 cannot hold whole numbers of hundreds of digits
+            texts = cells.iloc[:, at].astype(str).replace({"True": "1", "False": "0"})
+            numbers[at] = pd.to_numeric(texts, errors="coerce")
     if numbers:
-        cells_or_numbers = [numbers.get(at, cells.iloc[:, at]) for at in range(cells.shape[1])]
-        matrix = np.column_stack(cells_or_numbers).astype(np.float64)
+        columns = [numbers.get(at, cells.iloc[:, at]) for at in range(cells.shape[1])]
+        matrix = np.column_stack(columns).astype(np.float64)
     else:
         kind = np.float32 if (cells.dtypes == np.float32).all() else np.float64
         matrix = cells.to_numpy(dtype=kind, na_value=np.nan)
@@ -221,26 +212,20 @@ def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArr
     if not wrong.any():
         return matrix
     missing = wrong & (cells.isna() | cells.isin(_MISSING)).to_numpy()
-    if (wrong & ~missing).any():
-        _refuse_cell(cells, node_ids, np.argwhere(wrong & ~missing)[0].tolist())
-    row, column = np.argwhere(missing)[0].tolist()
-    if fill is None:
-        name = str(cells.columns[column])
-        raise BadFileError(
-            f"{_place(node_ids, row, name)} is empty ({count(int(missing.sum()), 'empty cell')} in total); give fill=0 "
-            f"to read empty cells as 0, or leave the column out with drop=[{name!r}]."
-        )
-    note("filled %s with %g", count(int(missing.sum()), "empty cell"), fill)
-    return np.where(missing, matrix.dtype.type(fill), matrix)
-
-
-def _place(node_ids: Any, row: int, name: str) -> str:
+    n_missing = count(int(missing.sum()), "empty cell")
+    only_missing = (wrong == missing).all()
+    if only_missing and fill is not None:
+        note("filled %s with %g", n_missing, fill)
+        return np.where(missing, matrix.dtype.type(fill), matrix)
+    row, column = np.argwhere(missing if only_missing else wrong & ~missing)[0].tolist()
+    cell, name = str(cells.iloc[row, column]), str(cells.columns[column])
     node = "" if node_ids is None else f" ({shortened(node_ids[row])!r})"
-    return f"row {row + 1}{node}, column {shortened(name)!r}"
-
-
-def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
-    cell, name = str(cells.iloc[at[0], at[1]]), str(cells.columns[at[1]])
+    place = f"row {row + 1}{node}, column {shortened(name)!r}"
+    if only_missing:
+        raise BadFileError(
+            f"{place} is empty ({n_missing} in total); give fill=0 to read empty cells as 0, or leave the column out "
+            f"with drop=[{name!r}]."
+        )
     if "," in cell and is_number(cell.replace(",", ".", 1)):
         cure = "give decimal=',' if commas are decimal points"
     elif cell.lstrip("-").isdigit():
@@ -248,7 +233,7 @@ def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
     else:
         cure = "fill in a number"
     raise BadFileError(
-        f"{_place(node_ids, at[0], name)} contains {shortened(cell)!r}, which is not a finite number; {cure}, leave "
-        f"the column out with drop=[{name!r}], turn all text columns into indicators with one_hot=True, or, if this "
-        f"column contains the ids of the nodes, give id_column={name!r}."
+        f"{place} contains {shortened(cell)!r}, which is not a finite number; {cure}, leave the column out with "
+        f"drop=[{name!r}], turn all text columns into indicators with one_hot=True, or, if this column contains the "
+        f"ids of the nodes, give id_column={name!r}."
     )

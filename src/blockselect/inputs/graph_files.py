@@ -22,10 +22,10 @@ from blockselect.inputs.text_files import (
     BLANKS,
     BadFileError,
     check_columns,
+    find_separator,
     format_of,
     note,
-    parsed,
-    separator,
+    parse_table,
     text_bytes,
 )
 from blockselect.utils.extras import needed
@@ -54,44 +54,46 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
     if not first:
         raise BadFileError("it contains no edge; write one per line: source target.")
     is_edgelist = format_of(path) == ".edgelist"
-    mark = None if is_edgelist else separator(first, decimal)
-    if mark is None:  # decimal commas in another file do not mean that none separates cells here
-        mark = (None if is_edgelist or len(first.split()) > 1 else separator(first)) or BLANKS
-    if mark == BLANKS and first.rstrip().endswith("}"):
+    separator = None if is_edgelist else find_separator(first, decimal)
+    if separator is None:  # decimal commas in another file do not mean that none separates cells here
+        separator = (None if is_edgelist or len(first.split()) > 1 else find_separator(first)) or BLANKS
+    if separator == BLANKS and first.rstrip().endswith("}"):
         return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
-    cells = first.split() if mark == BLANKS else next(csv.reader([first], delimiter=mark, skipinitialspace=True))
+    cells = (
+        first.split() if separator == BLANKS else next(csv.reader([first], delimiter=separator, skipinitialspace=True))
+    )
     if len(cells) < 2:
         raise BadFileError(f"the first line {first.strip()[:40]!r} has one cell; expected source and target.")
     names = [cell.strip() for cell in cells]
     named = set(ENDS) <= {name.lower() for name in names}
-    if not named and (matrix := _read_square(content, mark, names, n_comments, decimal, path)) is not None:
+    if not named and (matrix := _read_square(content, separator, names, n_comments, decimal, path)) is not None:
         return matrix
-    in_columns = mark in (",", ";") or (mark == "\t" and not n_comments)
+    in_columns = separator in (",", ";") or (separator == "\t" and not n_comments)
     has_header = named or (header and in_columns and not all(map(is_number, names[:2])))
     if not has_header:
         names = [*ENDS, WEIGHT if is_edgelist else "2", *map(str, range(3, len(names)))][: len(names)]
     _check_edge_columns(names)
     if not (has_header or is_edgelist):
-        between = {BLANKS: "blanks", "\t": "tabs"}.get(mark, mark)
+        between = {BLANKS: "blanks", "\t": "tabs"}.get(separator, separator)
         above = f", below {count(n_comments, 'line')} of comments" if n_comments else ""
         note("read %s as edges without a header: source and target, %s between them%s", path.name, between, above)
-    edges = parsed(content, mark, names, header=has_header, dtype=str, skip=n_comments)
+    edges = parse_table(content, separator, names, header=has_header, dtype=str, skip=n_comments)
     if decimal != ".":
         ends = [end.name for end in edge_columns(edges, weight=False)[:2]]
         edges = edges.apply(lambda column: column if column.name in ends else column.str.replace(decimal, "."))
     return without_row_numbers(edges, path)
 
 
-def _read_square(content: bytes, mark: str, names: list[str], skip: int, decimal: str, path: Path) -> Any:
+def _read_square(content: bytes, separator: str, names: list[str], skip: int, decimal: str, path: Path) -> Any:
     """The edges of a square table with the nodes as header and first column, or a square matrix; None for others."""
     n_lines = content.count(b"\n", 0, len(content.rstrip())) + 1 - skip
     if len(names) <= FEW_COLUMNS or len(names) != n_lines:
         return None
     if all(is_number(name.replace(decimal, ".")) for name in names):
         note("read %s as an adjacency matrix without names: nodes are in the order of the features", path.name)
-        cells = parsed(content, mark, names, header=False, dtype=float, skip=skip, decimal=decimal)
+        cells = parse_table(content, separator, names, header=False, dtype=float, skip=skip, decimal=decimal)
         return sparse.csr_array(cells.to_numpy())
-    cells = parsed(content, mark, names, header=True, dtype={0: str}, skip=skip, decimal=decimal)
+    cells = parse_table(content, separator, names, header=True, dtype={0: str}, skip=skip, decimal=decimal)
     if cells.iloc[:, 0].tolist() != names[1:]:
         return None
     note("read %s as an adjacency matrix of %s", path.name, count(len(cells), "node"))
@@ -213,13 +215,9 @@ def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
         left = f" other than {', '.join([*use.drop, *naming])}" if attributes else ""
         raise BadFileError(f"its nodes have no attributes{left} to use as features; name a feature file too.")
     try:
-        table = encode_attributes(graph, fill=use.fill)
+        table = encode_attributes(graph, fill=use.fill, of_file=True)
     except ValueError as error:
-        in_memory = "AttributedGraph.from_networkx(graph, "
-        message = (
-            str(error).replace(f"{in_memory}attributes=[…])", "drop=[NAME]").replace(f"{in_memory}fill=0)", "fill=0")
-        )
-        raise BadFileError(message) from error
+        raise BadFileError(str(error)) from error
     assert table.encoding is not None
     filled = table.encoding.query("kind == 'numbers' and n_missing > 0")
     for attribute, n_missing in zip(filled["attribute"], filled["n_missing"], strict=True):

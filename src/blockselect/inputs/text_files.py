@@ -93,7 +93,16 @@ def check_unpacked(n_bytes: int, path: Path) -> None:
 
 def text_bytes(path: Path) -> bytes:
     """The unpacked content of a text file, without a byte-order mark."""
-    content = _unpacked(path) if is_packed(path) else path.read_bytes()
+    if is_packed(path):
+        parts, total = [], 0
+        with gzip.open(path) as packed:
+            while part := packed.read(2**16):
+                parts.append(part)
+                total += len(part)
+                check_unpacked(total, path)
+        content = b"".join(parts)
+    else:
+        content = path.read_bytes()
     at = content.find(b"\0")
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
@@ -103,20 +112,10 @@ def text_bytes(path: Path) -> bytes:
     return content.removeprefix(codecs.BOM_UTF8)
 
 
-def _unpacked(path: Path) -> bytes:
-    parts, total = [], 0
-    with gzip.open(path) as packed:
-        while part := packed.read(2**16):
-            parts.append(part)
-            total += len(part)
-            check_unpacked(total, path)
-    return b"".join(parts)
-
-
-def separator(line: str, decimal: str = ".") -> str | None:
+def find_separator(line: str, decimal: str = ".") -> str | None:
     """The first comma, semicolon or tab after the first cell of a line, quoted or not; None if there is none."""
-    marks = ";\\t" if decimal == "," else ",;\\t"
-    found = re.match(rf'^(?:"(?:[^"]|"")*"|[^"{marks}]*)([{marks}])', line)
+    separators = ";\\t" if decimal == "," else ",;\\t"
+    found = re.match(rf'^(?:"(?:[^"]|"")*"|[^"{separators}]*)([{separators}])', line)
     return None if found is None else found[1]
 
 
@@ -131,24 +130,24 @@ def read_csv_table(
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
-    mark = separator(lines.readline(), decimal)
-    if mark is None:
+    separator = find_separator(lines.readline(), decimal)
+    if separator is None:
         raise BadFileError(
             "the header has only one column; expected ids and then features, or source and target, separated by "
             "commas, semicolons or tabs."
         )
     lines.seek(0)
-    names = [name.strip() for name in next(csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True))]
+    names = [name.strip() for name in next(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))]
     if not header:
         names = [str(at) for at in range(len(names))]
     if text is not None:
         check_columns([text], names)
     kinds: Any = str if as_text else {0 if text is None else names.index(text): str}
-    return parsed(content, mark, names, header=header, dtype=kinds, decimal=decimal)
+    return parse_table(content, separator, names, header=header, dtype=kinds, decimal=decimal)
 
 
-def parsed(
-    content: bytes, mark: str, names: list[str], *, header: bool, dtype: Any, skip: int = 0, decimal: str = "."
+def parse_table(
+    content: bytes, separator: str, names: list[str], *, header: bool, dtype: Any, skip: int = 0, decimal: str = "."
 ) -> pd.DataFrame:
     """What pandas reads below `skip` lines and the header, if there is one, in columns of these names."""
     try:
@@ -156,7 +155,7 @@ def parsed(
             warnings.simplefilter("error", pd.errors.ParserWarning)
             table = pd.read_csv(
                 BytesIO(content),
-                sep=mark,
+                sep=separator,
                 header=0 if header else None,
                 names=range(len(names)),  # as pandas would rename duplicates
                 index_col=False,
@@ -170,29 +169,29 @@ def parsed(
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         if "EOF inside string" not in str(error):
-            _refuse_ragged(content, mark, len(names), skip)
+            _refuse_ragged(content, separator, len(names), skip)
         raise
     if table.empty:
         raise BadFileError("there is no row below the header; add one row per node or edge.")
     if table.iloc[:, -1].hasnans:  # pandas fills up short rows
-        _refuse_ragged(content, mark, len(names), skip)
+        _refuse_ragged(content, separator, len(names), skip)
     for at in table.select_dtypes(include=["object", "string"]):
         with suppress(AttributeError):  # truth values and missing ones
             table[at] = table[at].str.strip()
     return table.set_axis(names, axis=1)
 
 
-def _refuse_ragged(content: bytes, mark: str, width: int, skip: int) -> None:
+def _refuse_ragged(content: bytes, separator: str, width: int, skip: int) -> None:
     """Refuse the first row that has more or fewer cells than there are columns."""
     lines: Iterable[str] = islice(TextIOWrapper(BytesIO(content), encoding="utf-8", newline=""), skip, None)
-    if mark == BLANKS:
-        lines, mark = (" ".join(line.split()) for line in lines), " "
-    rows = csv.reader(lines, delimiter=mark, skipinitialspace=True)
+    if separator == BLANKS:
+        lines, separator = (" ".join(line.split()) for line in lines), " "
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     for row in rows:
         if len(row) != width and any(cell.strip() for cell in row):
             raise BadFileError(
                 f"line {skip + rows.line_num} has {len(row)} cell(s), but the first line has {width}; write one cell "
-                f"per column in each row, with {mark!r} between them as in the first line."
+                f"per column in each row, with {separator!r} between them as in the first line."
             )
 
 
