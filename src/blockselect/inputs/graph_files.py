@@ -34,7 +34,7 @@ from blockselect.utils.wording import count
 
 MARKUP = (".graphml", ".gexf", ".gml", ".json")
 COMMENTS = ("#", "%")  # SNAP and KONECT
-MOST_EDGE_COLUMNS = 1000
+MOST_EDGE_COLUMNS = 1000  # with many thousands, pandas takes minutes
 FEW_COLUMNS = 3  # source, target and weight
 
 
@@ -59,12 +59,13 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
         separator = (None if is_edgelist or len(first.split()) > 1 else find_separator(first)) or BLANKS
     if separator == BLANKS and first.rstrip().endswith("}"):
         return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
-    cells = (
-        first.split() if separator == BLANKS else next(csv.reader([first], delimiter=separator, skipinitialspace=True))
-    )
-    if len(cells) < 2:
+    if separator == BLANKS:
+        names = first.split()
+    else:
+        cells = next(csv.reader([first], delimiter=separator, skipinitialspace=True))
+        names = [cell.strip() for cell in cells]
+    if len(names) < 2:
         raise BadFileError(f"the first line {first.strip()[:40]!r} has one cell; expected source and target.")
-    names = [cell.strip() for cell in cells]
     named = set(ENDS) <= {name.lower() for name in names}
     if not named and (matrix := _read_square(content, separator, names, n_comments, decimal, path)) is not None:
         return matrix
@@ -72,7 +73,12 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
     has_header = named or (header and in_columns and not all(map(is_number, names[:2])))
     if not has_header:
         names = [*ENDS, WEIGHT if is_edgelist else "2", *map(str, range(3, len(names)))][: len(names)]
-    _check_edge_columns(names)
+    edge_columns(pd.DataFrame(columns=names), weight=False)  # refuses a table of features before it is read
+    if len(names) > MOST_EDGE_COLUMNS:
+        raise BadFileError(
+            f"it has {len(names):,} columns, but an edge table may have at most {MOST_EDGE_COLUMNS:,}; keep source, "
+            "target and weight."
+        )
     if not (has_header or is_edgelist):
         between = {BLANKS: "blanks", "\t": "tabs"}.get(separator, separator)
         above = f", below {count(n_comments, 'line')} of comments" if n_comments else ""
@@ -108,16 +114,6 @@ def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
         return edges
     note("left out the first column of %s, which has no name", path.name)
     return edges.iloc[:, 1:]
-
-
-def _check_edge_columns(names: list[str]) -> None:
-    """Refuse a table that is not a list of edges before it is read: with many columns that would take minutes."""
-    edge_columns(pd.DataFrame(columns=names), weight=False)
-    if len(names) > MOST_EDGE_COLUMNS:
-        raise BadFileError(
-            f"it has {len(names):,} columns, but an edge table may have at most {MOST_EDGE_COLUMNS:,}; keep source, "
-            "target and weight."
-        )
 
 
 def read_markup(path: Path, id_column: str | None = None) -> Any:
