@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_selector
-from blockselect.inputs.kinds import anndata_matrix
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
@@ -84,11 +83,7 @@ def test_a_sparse_frame_may_leave_out_any_value():
         assert_allclose(make_selector("variance", 1).fit(frame).scores_, plain.scores_)
 
 
-def test_a_layer_may_be_chosen():
-    data = cells(np.zeros((3, 2)), counts=FRAME.to_numpy())
-    assert_array_equal(anndata_matrix(data, "counts"), FRAME)
-    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
-        anndata_matrix(data, "raw")
+def test_an_anndata_without_x_is_refused():
     with pytest.raises(ValueError, match="no X; choose a layer"):
         check_attributed_graph(cells(None), A)
 

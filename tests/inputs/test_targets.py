@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from blockselect import BlockModelSelector, make_selector
-from blockselect.inputs.features import refuse_graph_as_target
 
 N = 6
+X = np.arange(2.0 * N).reshape(N, 2)
 A = np.ones((N, N), dtype=int) - np.eye(N, dtype=int)
 PAIRS = np.argwhere(np.triu(A))
 
@@ -60,7 +60,7 @@ def test_graphs_are_refused_with_the_way_to_pass_them(y):
 
 @pytest.mark.parametrize("y", TARGETS.values(), ids=TARGETS.keys())
 def test_targets_are_ignored(y):
-    refuse_graph_as_target(y, N)
+    make_selector("variance", 1).fit(X, y)
 
 
 class ArrayLike:
@@ -74,6 +74,6 @@ class ArrayLike:
 
 
 def test_what_becomes_an_array_is_looked_at_as_one():
-    refuse_graph_as_target(ArrayLike(np.arange(N)), N)
+    make_selector("variance", 1).fit(X, ArrayLike(np.arange(N)))
     with pytest.raises(ValueError, match="If it is a graph, pass it by name"):
-        refuse_graph_as_target(ArrayLike(np.eye(N)), N)
+        make_selector("variance", 1).fit(X, ArrayLike(np.eye(N)))
