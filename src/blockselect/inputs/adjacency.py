@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -165,8 +165,11 @@ def read_in_order(
     keeps_order = node_ids is None and (own_order or read.own_order)
     if read.node_ids is not None and n_nodes is not None and not keeps_order:
         own = pd.Index(read.node_ids, tupleize_cols=False)
-        at = _rows_by_number(own, n_nodes, name) if node_ids is None else _rows_by_id(own, node_ids, graph)
-        weights = sparse.csr_array(weights[at][:, at])
+        if node_ids is not None:
+            at = _rows_by_id(own, node_ids, graph)
+            weights = sparse.csr_array(weights[at][:, at])
+        elif own.tolist() != list(range(n_nodes)):
+            _refuse_unknown_order(own, n_nodes, name)
     n_rows = weights.shape[0]
     if n_nodes is not None and n_rows != n_nodes:
         raise ValueError(
@@ -192,10 +195,8 @@ def _rows_by_id(own: pd.Index[Any], node_ids: ObjectArray, graph: Any) -> NDArra
     return own.get_indexer(known)
 
 
-def _rows_by_number(own: pd.Index[Any], n_nodes: int, name: str) -> NDArray[np.intp]:
-    """0, 1, …, if a graph numbers its nodes in this order; otherwise it could be in another order than the rows."""
-    if own.tolist() == list(range(n_nodes)):
-        return np.arange(n_nodes)
+def _refuse_unknown_order(own: pd.Index[Any], n_nodes: int, name: str) -> NoReturn:
+    """Raise an error for a graph that names its nodes, which may be in a different order from rows without ids."""
     if all(isinstance(one, Integral) for one in own.tolist()):
         fix = f"add the isolated nodes: graph.add_nodes_from(range({n_nodes}))"
         _check_same_nodes(pd.RangeIndex(n_nodes), own, fix)
