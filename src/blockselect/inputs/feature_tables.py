@@ -30,7 +30,7 @@ _EXCEL_DIGITS = 15  # that Excel keeps of a number
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumns:
+class TableOptions:
     """How the columns of a table, or the attributes of nodes, are read and used."""
 
     id_column: str | None = None  # None: the first column, or the index that pandas stored
@@ -47,9 +47,9 @@ class TableColumns:
             raise ParameterError("fill", f"is {self.fill}; choose a finite number such as 0.")
 
 
-def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
+def read_feature_table(file: Path, options: TableOptions) -> FeatureTable:
     """The features of a table as numbers."""
-    table = read_columns(file, use)
+    table = read_columns(file, options)
     cells = table.matrix
     twice = cells.columns[cells.columns.duplicated()]
     if len(twice):
@@ -58,35 +58,33 @@ def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
             f"{len(places)} columns are called {twice[0]!r} (features {', '.join(places[:4])}); rename all but one of "
             f"them, or leave them all out with drop=[{twice[0]!r}]."
         )
-    if use.one_hot:
+    if options.one_hot:
         cells = _one_hot(cells)
     names = cells.columns.to_numpy(dtype=object)
-    return replace(table, matrix=_numbers(cells, table.node_ids, use.fill), feature_names=names)
+    return replace(table, matrix=_numbers(cells, table.node_ids, options.fill), feature_names=names)
 
 
-def read_columns(file: Path, use: TableColumns) -> FeatureTable:
-    """The cells of the columns that are not dropped, as the file has them, with their ids."""
+def read_columns(file: Path, options: TableOptions) -> FeatureTable:
+    """Read the ids, and the columns that are not dropped, with their cells as they are in the file."""
     if format_of(file) in ARROW:
-        return _of_frame(read_arrow(file), use)
-    if format_of(file) == EXCEL:
-        table = read_excel_table(file, header=use.header)
+        table, id_column = _with_column_of_ids(read_arrow(file), options)
     else:
-        table = read_csv_table(file, text=use.id_column, header=use.header, decimal=use.decimal)
-    if not use.header:
-        return _without_header(file, table, use)
-    header = table.columns.tolist()
-    numbers = [float(name) for name in header[1:] if is_number(name)]
-    may_number_columns = len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
-    if len(numbers) == len(header) - 1 and (is_number(header[0]) or not may_number_columns):
-        raise BadFileError(
-            f"the first line {header[:4]} looks like data; expected a header that names the id column and then each "
-            "feature. Add it (or put a letter before such names), or give header=False."
-        )
-    if "" in header[1:]:
-        raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
-    if use.id_column is not None and header[0] == "":
-        table = table.iloc[:, 1:]  # the row numbers of pandas
-    return _ids_and_features(table, header[0], use)
+        if format_of(file) == EXCEL:
+            table = read_excel_table(file, header=options.header)
+        else:
+            table = read_csv_table(file, text=options.id_column, header=options.header, decimal=options.decimal)
+        if options.header:
+            _check_header(table.columns.tolist())
+            if options.id_column is not None and table.columns[0] == "":
+                table = table.iloc[:, 1:]  # without the row numbers of pandas
+            id_column = options.id_column or table.columns[0]
+        else:
+            if options.id_column != "0" and all(map(is_number, table["0"])):
+                table = table.assign(**{"0": pd.to_numeric(table["0"])})
+            table, id_column = _with_column_of_ids(table, options)
+            ids = "no ids" if id_column is None else f"ids in column {id_column}"
+            note("read %s without a header: %s; features are named by their column number, from 0", file.name, ids)
+    return _split(table, id_column, options.drop)
 
 
 def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
@@ -114,52 +112,53 @@ def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
     return cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
 
 
-def _without_header(file: Path, table: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """A table whose columns are numbered; the first one contains ids if it contains text."""
-    first = table.iloc[:, 0]
-    if use.id_column != "0" and all(map(is_number, first)):
-        table = table.assign(**{"0": pd.to_numeric(first)})
-    found = _of_frame(table, use)
-    ids = "no ids" if found.node_ids is None else f"ids in column {use.id_column or 0}"
-    note("read %s without a header: %s; features are named by their column number, from 0", file.name, ids)
-    return found
+def _check_header(names: list[str]) -> None:
+    """Refuse a header that seems to be data, or that lacks the name of a feature."""
+    numbers = [float(name) for name in names[1:] if is_number(name)]
+    may_number_columns = len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
+    if len(numbers) == len(names) - 1 and (is_number(names[0]) or not may_number_columns):
+        raise BadFileError(
+            f"the first line {names[:4]} looks like data; expected a header that names the id column and then each "
+            "feature. Add it (or put a letter before such names), or give header=False."
+        )
+    if "" in names[1:]:
+        raise BadFileError(f"column {names.index('', 1) + 1} has no name; name it in the header.")
 
 
-def _of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """Columns of a stored frame; its ids are a column, the index that pandas stored, or a first column of ids."""
-    name = None
+def _with_column_of_ids(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, str | None]:
+    """A frame with its column of ids: that of the options, the index that pandas stored, or a first column of ids."""
+    id_column = options.id_column
     if frame.index.name is not None or not counts_rows(frame.index):
-        if use.id_column in (None, frame.index.name):
-            name = str(frame.index.name)
-            frame.insert(0, name, frame.index, allow_duplicates=True)
-    elif use.id_column is None and frame.shape[1] > 1 and may_be_ids(frame.iloc[:, 0]):
+        if id_column in (None, frame.index.name):
+            id_column = str(frame.index.name)
+            frame.insert(0, id_column, frame.index, allow_duplicates=True)
+    elif id_column is None and frame.shape[1] > 1 and may_be_ids(frame.iloc[:, 0]):
         first = str(frame.columns[0])
         if _is_called_id(first) or not _is_numeric(frame.iloc[:, 0]):
-            name = first
-        elif first not in use.drop:
+            id_column = first
+        elif first not in options.drop:
             raise BadFileError(
                 f"the first column {first!r} contains a different whole number in each row; if these are the ids of "
                 f"the nodes, give id_column={first!r}; if it is a feature, put another column first, or store the row "
                 "numbers as ids: frame.rename_axis('id')."
             )
-    return _ids_and_features(frame.reset_index(drop=True), name, use)
+    return frame.reset_index(drop=True), id_column
 
 
-def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColumns) -> FeatureTable:
-    """Split a table into ids and features; `id_column` contains the ids unless `use` names another column."""
+def _split(table: pd.DataFrame, id_column: str | None, drop: Sequence[str]) -> FeatureTable:
+    """Split a table into ids and features, without the columns to drop."""
     names = [str(name) for name in table.columns]
-    id_column = use.id_column or id_column
-    check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
-    if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
-        raise BadFileError(f"column {id_column!r} contains the ids of the nodes and cannot be dropped.")
+    check_columns([*drop, *([] if id_column is None else [id_column])], names)
     at_ids, ids = None, None
     if id_column is not None:
+        if id_column in drop and names.count(id_column) == 1:  # a feature may have the name of the index
+            raise BadFileError(f"column {id_column!r} contains the ids of the nodes and cannot be dropped.")
         at_ids = names.index(id_column)
         column = table.iloc[:, at_ids]
         ids = column.astype(str).mask(column.isna(), "").to_numpy(dtype=object)
         if "" in ids:
             raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
-    kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]
+    kept = [at for at, name in enumerate(names) if at != at_ids and name not in drop]
     if not kept:
         raise BadFileError("no column is left for features; drop fewer columns.")
     cells = table.iloc[:, kept]

@@ -47,7 +47,7 @@ from blockselect.inputs.feature_tables import (
     ARROW,
     CSV,
     EXCEL,
-    TableColumns,
+    TableOptions,
     read_columns,
     read_excel_table,
     read_feature_table,
@@ -135,29 +135,29 @@ def read_features(
         Whether the first row of a text or Excel table names the columns. Without it they are called "0", "1", …, and
         the first one contains ids if it contains text.
     """
-    use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
-    return _read_features(_known(path, FEATURE_FORMATS), use, node_ids, feature_names, transpose=transpose)[0]
+    options = TableOptions(id_column, drop, one_hot, fill, decimal, header)
+    return _read_features(_known(path, FEATURE_FORMATS), options, node_ids, feature_names, transpose=transpose)[0]
 
 
 def _read_features(
-    file: Path, use: TableColumns, node_ids: FilePath | None, feature_names: FilePath | None, *, transpose: bool
+    file: Path, options: TableOptions, node_ids: FilePath | None, feature_names: FilePath | None, *, transpose: bool
 ) -> tuple[FeatureTable, Any]:
     """The features of a file, as :func:`read_features` reads them, and its graph, or None if it cannot contain one."""
     suffix, graph = format_of(file), None
     for parameter in ("id_column", "drop", "one_hot", "fill"):
-        if getattr(use, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
+        if getattr(options, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
             raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), not for {file}; leave it out.")
     for parameter, value in {"node_ids": node_ids, "feature_names": feature_names, "transpose": transpose}.items():
         if value and suffix in MARKUP:
             raise ParameterError(parameter, f"is for matrices and tables, but {file} is a graph; leave it out.")
-    if use.one_hot and transpose:
+    if options.one_hot and transpose:
         raise ParameterError("one_hot", "needs one column per feature, which a transposed table does not have.")
     with reading(file):
         if suffix in TABLES:
-            table = read_feature_table(file, use)
+            table = read_feature_table(file, options)
         elif suffix in MARKUP:
-            graph = read_markup(file, use.id_column)
-            table = attribute_table(graph, file, use)
+            graph = read_markup(file, options.id_column)
+            table = attribute_table(graph, file, options)
         elif suffix == ".h5ad":
             graph = _read_h5ad(file)
             table = as_feature_table(graph)
@@ -186,7 +186,7 @@ def read_label_column(
                 raise BadFileError(f"no node has an attribute {column!r}; choose another one.")
             labels = pd.Series(values, dtype=object)
         else:
-            table = read_columns(file, TableColumns(id_column, decimal=decimal, header=header))
+            table = read_columns(file, TableOptions(id_column, decimal=decimal, header=header))
             cells, ids = table.matrix, table.node_ids
             check_columns([column], cells.columns)
             values = cells.loc[:, [column]].iloc[:, 0].to_numpy(dtype=object)
@@ -276,12 +276,12 @@ def read_attributed_graph(
     """
     if unknown_nodes not in get_args(UnknownNodes):
         raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
-    use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
+    options = TableOptions(id_column, drop, one_hot, fill, decimal, header)
     features_file, graph_file = Path(features_path), Path(features_path if graph_path is None else graph_path)
     one_file = features_file == graph_file
     try:
         _known(features_file, WHOLE if graph_path is None else FEATURE_FORMATS)
-        table, graph = _read_features(features_file, use, node_ids, feature_names, transpose=transpose)
+        table, graph = _read_features(features_file, options, node_ids, feature_names, transpose=transpose)
         if graph is None or not one_file:
             graph = read_graph(graph_file, header=header, decimal=decimal)
             if format_of(graph_file) in MARKUP:

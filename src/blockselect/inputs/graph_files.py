@@ -16,7 +16,7 @@ from scipy import sparse
 
 from blockselect.inputs.attributes import encode_attributes
 from blockselect.inputs.edges import ENDS, WEIGHT, edge_columns
-from blockselect.inputs.feature_tables import TableColumns
+from blockselect.inputs.feature_tables import TableOptions
 from blockselect.inputs.kinds import FeatureTable
 from blockselect.inputs.text_files import (
     BLANKS,
@@ -199,29 +199,29 @@ def note_unused(graph: Any, path: Path) -> None:
         )
 
 
-def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
+def attribute_table(graph: Any, path: Path, options: TableOptions) -> FeatureTable:
     """The attributes of nodes as features, encoded as those of a graph in memory; they are removed from the graph."""
     attributes = _attributes(graph)
-    check_columns(use.drop, attributes)
-    naming = [one for one in attributes if one not in use.drop and _names_nodes(graph, one)]
+    check_columns(options.drop, attributes)
+    naming = [one for one in attributes if one not in options.drop and _names_nodes(graph, one)]
     for _, data in graph.nodes(data=True):
-        for one in (*use.drop, *naming):
+        for one in (*options.drop, *naming):
             data.pop(one, None)
     if not _attributes(graph):
-        left = f" other than {', '.join([*use.drop, *naming])}" if attributes else ""
+        left = f" other than {', '.join([*options.drop, *naming])}" if attributes else ""
         raise BadFileError(f"its nodes have no attributes{left} to use as features; name a feature file too.")
     try:
-        table = encode_attributes(graph, fill=use.fill, of_file=True)
+        table = encode_attributes(graph, fill=options.fill, of_file=True)
     except ValueError as error:
         raise BadFileError(str(error)) from error
     assert table.encoding is not None
     filled = table.encoding.query("kind == 'numbers' and n_missing > 0")
     for attribute, n_missing in zip(filled["attribute"], filled["n_missing"], strict=True):
-        note("filled %r of %s with %g", attribute, count(n_missing, "node"), use.fill)
+        note("filled %r of %s with %g", attribute, count(n_missing, "node"), options.fill)
     note(
         "read %s from %s, %s%s%s",
         *(count(len(graph), "node"), path.name, count(len(table.encoding), "attribute")),
-        f", {len(use.drop)} dropped" if use.drop else "",
+        f", {len(options.drop)} dropped" if options.drop else "",
         f"; left out, as it names the nodes: {', '.join(map(repr, naming))}" if naming else "",
     )
     return table
