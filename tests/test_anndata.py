@@ -101,7 +101,7 @@ def test_errors_say_what_to_choose_instead(network):
     for arguments, message in REFUSED.items():
         with pytest.raises(ParameterError, match=message):
             select_genes(cells, **dict(arguments))
-    with pytest.raises(ParameterError, match=r"copy excludes inplace=False"):
+    with pytest.raises(ParameterError, match=r"copy cannot be combined with inplace=False"):
         select_genes(cells, 1, copy=True, inplace=False)
 
 
@@ -118,11 +118,11 @@ def test_blocks_of_a_series_or_a_one_hot_table_are_put_in_the_order_of_the_cells
 
 
 REFUSED = {
-    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes excludes n_genes; set only one",
+    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes cannot be combined with n_genes; set only one",
     (("use_raw", True),): r"use_raw is True, but the AnnData has no raw",
-    (("use_raw", True), ("layer", "counts")): r"use_raw excludes layer; set only one",
+    (("use_raw", True), ("layer", "counts")): r"use_raw cannot be combined with layer; set only one",
     (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
-    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key excludes obsp; set only one",
+    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key cannot be combined with obsp; set only one",
     (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
     (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is an HTML page",
     (("report", "genes.html"), ("batch_key", "day")): r"report is one page .* with batch_key each batch has its own",

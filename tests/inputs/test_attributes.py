@@ -109,7 +109,7 @@ def test_vertices_of_igraph_without_names_are_rows():
         ),
         (
             {"ann": {"plays": [0.5, 1]}},
-            r"'plays' contains .*a list of other things, for example .*\[0\.5, 1\] at node 'ann'; expected",
+            r"'plays' contains .*a list of other values, for example .*\[0\.5, 1\] at node 'ann'; expected",
         ),
         ({"dan": {"town": "Jena"}}, r"'town' has a different text for each node, such as 'Jena', .*text\.split\(\)"),
         ({"ann": {"age": -1}}, r"negative"),

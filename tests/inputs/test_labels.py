@@ -37,7 +37,7 @@ def test_labels_of_any_sortable_kind_become_numbers(labels):
         (np.ma.masked_array([1, 2, 3], mask=[False, False, True]), "first node 2"),
         ([[0, 1], [1, 0]], r"classes have shape \(2, 2\); give one label per node"),
         ("abc", r"shape \(\)"),
-        (np.array([1, "a"], dtype=object), r"have no order \(int, str\); make them all text"),
+        (np.array([1, "a"], dtype=object), r"cannot be sorted \(int, str\); make them all text"),
     ],
 )
 def test_labels_that_are_missing_or_have_no_order_are_refused(labels, message):

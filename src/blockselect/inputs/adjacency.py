@@ -35,19 +35,19 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
     Parameters
     ----------
     graph : sparse matrix, array, DataFrame, edge list, or graph of another library
-        A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns are the same nodes); edges (a table
-        of pandas, polars or Arrow with the columns source, target and optionally weight, a list of pairs, an array of
-        shape (E, 2) or (2, E)); a networkx, igraph, rustworkx or networkit graph, a libpysal `W` or `Graph`, a
+        A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns name the same nodes); edges (a
+        table of pandas, polars or Arrow with the columns source, target and optionally weight, a list of pairs, or an
+        array of shape (E, 2) or (2, E)); a networkx, igraph, rustworkx or networkit graph, a libpysal `W` or `Graph`, a
         scikit-network `Dataset`, PyTorch Geometric `Data`, an AnnData, whose ``obsp["connectivities"]`` is read, or a
         :class:`blockselect.NodeGraph`.
     nodes : int, iterable of ids, or None
         The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. None
-        keeps the nodes of the graph in their own order; a list of edges may miss nodes, so it needs this argument.
+        keeps the nodes in the order of the graph; a list of edges needs this argument, because it omits isolated nodes.
     weight : column or attribute, False or None, default=None
         The column or attribute with the link weights. None uses "weight" if it exists; a numeric column with another
         name is an error, and a networkx edge without this attribute has weight 1, as in networkx. False gives all links
-        weight 1, including those of a matrix. The weights of parallel edges are added up, in a multigraph always; in a
-        table without weights, a repeated row is one link.
+        weight 1, including those of a matrix. Weights of parallel edges are added. Without weights, parallel edges of a
+        multigraph are still counted, but a repeated row of a table is one link.
 
     Returns
     -------
@@ -85,9 +85,9 @@ def check_adjacency(
     dtype: Any = np.float64,
     own_order: bool = False,
 ) -> Sparse:
-    """Check and convert a network: symmetric CSR with finite weights ≥ 0 and at least one link.
+    """Check a network and convert it to symmetric CSR: finite weights ≥ 0 and at least one link.
 
-    The arguments are those of :func:`read_in_order`; squares of the weights must be in the range of the `dtype`.
+    The parameters are those of :func:`read_in_order`; squares of the weights must be in the range of the `dtype`.
     """
     weights = read_in_order(adjacency, n_nodes, node_ids, own_order=own_order).matrix
     check_weights(weights, node_ids, np.dtype(dtype))
@@ -95,7 +95,7 @@ def check_adjacency(
 
 
 def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
-    """Check and convert a precomputed affinity: symmetric CSR, finite, non-negative, not zero off its diagonal."""
+    """Check a precomputed affinity and convert it to symmetric CSR: finite, ≥ 0, and not zero off the diagonal."""
     weights = read_in_order(affinity, n_nodes, node_ids, name="affinity").matrix
     check_weights(weights, None, weights.dtype, name="affinity")
     if weights.nnz == np.count_nonzero(weights.diagonal()):
@@ -104,25 +104,25 @@ def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = N
 
 
 def without_direction(weights: Sparse) -> Sparse:
-    """Drop the direction of links by taking the larger weight, as the paper does for citation networks."""
+    """Make links undirected with the larger weight of the two directions, as the paper does for citation networks."""
     symmetric = sparse.csr_array(weights.maximum(weights.T))
     symmetric.sort_indices()
     return symmetric
 
 
 def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Sparse, *, what: str, fix: str) -> None:
-    """Raise an error if the rows and a graph that was read in its own order name the nodes in different orders.
+    """Raise an error if rows with ids are in a different order from the nodes of a graph.
 
     Parameters
     ----------
     node_ids : iterable or None
-        Names of the rows; without them, a graph whose nodes have names is rejected.
+        The ids of the rows; without them, a graph whose nodes have names is rejected.
     graph : any
         The graph as the user passed it.
     adjacency : CSR of shape (n, n)
         The same graph, read by :func:`check_adjacency` in its own order.
     what, fix : str
-        For the error message: whose rows these are, and how to reorder them.
+        For errors: what the rows belong to ("labels"), and how to reorder them.
     """
     if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         return
@@ -130,7 +130,7 @@ def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Spar
     in_their_order = check_adjacency(graph, n_nodes, node_ids=check_names(node_ids, n_nodes, "node id", "row"))
     if (in_their_order != adjacency).nnz:
         raise ValueError(
-            f"{what} and the graph name the nodes in different orders; use the order of the graph for both: {fix}."
+            f"{what} and the graph have the nodes in different orders; use the order of the graph for both: {fix}."
         )
 
 
@@ -149,7 +149,7 @@ def read_in_order(
     ----------
     graph : matrix, edges, or graph of another library
     n_nodes : int or None
-        Number of rows. None means that the graph itself lists its nodes, which a table of edges does not do.
+        Number of rows; None if the graph itself lists all its nodes, which a table of edges does not.
     node_ids : array of shape (n,), optional
         The ids of the rows.
     name : str
@@ -157,8 +157,8 @@ def read_in_order(
     weight : column or attribute, False or None
         See :func:`as_adjacency`.
     own_order : bool
-        Whether the nodes of the graph are in the order of the rows if the rows have no ids. Otherwise a graph whose
-        nodes have names is then rejected.
+        Whether to trust the order of the graph if its nodes have names but the rows have no ids. By default, such a
+        graph is rejected.
     """
     read = read_graph_object(graph, n_nodes, node_ids, name, weight)
     weights = read.matrix
@@ -173,14 +173,14 @@ def read_in_order(
     n_rows = weights.shape[0]
     if n_nodes is not None and n_rows != n_nodes:
         raise ValueError(
-            f"{name} has {n_rows} nodes but features has {n_nodes} rows; pass the graph of exactly these rows."
+            f"{name} has {n_rows} nodes but features has {n_nodes} rows; pass a graph with one node per row."
             + (f" {FOR_FOLDS}" if n_rows > n_nodes else "")
         )
     return ReadGraph(weights, read.node_ids if node_ids is None else node_ids)
 
 
 def _rows_by_id(own: pd.Index[Any], node_ids: ObjectArray, graph: Any) -> NDArray[np.intp]:
-    """The positions in the graph of the nodes with these ids: (n,)."""
+    """Return the positions of these ids among the nodes of the graph: (n,)."""
     if isinstance(graph, pd.DataFrame):
         fix = "pass the adjacency without names (to_numpy())"
     elif isinstance(graph, ReadGraph):
@@ -196,14 +196,14 @@ def _rows_by_id(own: pd.Index[Any], node_ids: ObjectArray, graph: Any) -> NDArra
 
 
 def _refuse_unknown_order(own: pd.Index[Any], n_nodes: int, name: str) -> NoReturn:
-    """Raise an error for a graph that names its nodes, which may be in a different order from rows without ids."""
+    """Raise an error for a graph whose nodes have names, which may be in a different order from rows without ids."""
     if all(isinstance(one, Integral) for one in own.tolist()):
         fix = f"add the isolated nodes: graph.add_nodes_from(range({n_nodes}))"
         _check_same_nodes(pd.RangeIndex(n_nodes), own, fix)
     raise ValueError(
         f"the nodes of {name} are called {own[:3].tolist()}, … but the rows of the features have no ids, so their "
-        "order may differ; pass the features as a DataFrame whose index names the nodes, or say which row is "
-        f"which: {name}=as_adjacency(graph, nodes=ids_of_the_rows)."
+        "order may differ; pass the features as a DataFrame whose index names the nodes, or give the id of "
+        f"each row: {name}=as_adjacency(graph, nodes=ids_of_the_rows)."
     )
 
 
@@ -211,13 +211,13 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
     alone = known.symmetric_difference(other, sort=False).tolist()
     if alone:
         raise ValueError(
-            f"{len(alone)} node(s) are in only one of features and adjacency, for example {alone[:3]}; make "
-            f"both name the same nodes (1 and '1' differ), or {fix}."
+            f"{len(alone)} node(s) are in only one of features and adjacency, for example {alone[:3]}; use "
+            f"the same ids in both (1 and '1' differ), or {fix}."
         )
 
 
 def graph_of(features: Any, adjacency: Any) -> Any:
-    """The graph: `adjacency`, the graph that an AnnData stores under this key, or the one passed with the features."""
+    """Return the graph: `adjacency`, what an AnnData stores under this key, or the graph that contains the features."""
     if is_anndata(features) and (isinstance(adjacency, str) or adjacency is features):
         return cell_graph(features, CONNECTIVITIES if adjacency is features else adjacency)
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
@@ -228,10 +228,10 @@ def graph_of(features: Any, adjacency: Any) -> Any:
 
 
 def cell_graph(adata: Any, key: str) -> ReadGraph:
-    """The graph stored in an AnnData under a key, and whether `uns` says that it was made from the expression matrix.
+    """Return the graph that an AnnData stores under a key, with its origin if it was built from the features.
 
-    Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, with which method and from
-    which representation of the cells, which is X or its principal components if there is none in the record.
+    Functions such as ``scanpy.pp.neighbors`` record in `uns` which graph they built, the method, and the representation
+    of the cells that they used. If the record has no representation, it was X or its principal components.
     """
     graph = ReadGraph(obsp_graph(adata, key))
     for name, record in getattr(adata, "uns", {}).items():

@@ -1,4 +1,4 @@
-"""Tables from Parquet and Feather files, whose declared sizes are compared with the size of the file first."""
+"""Tables from Parquet and Feather files, after checks that they do not unpack to huge ones."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ ARROW_MAGIC = b"ARROW1\0\0"
 
 
 def read_arrow(path: Path) -> pd.DataFrame:
-    """The table of a Parquet or Feather file, with the index that pandas stored in it, if any."""
+    """Read the table of a Parquet or Feather file, with the index that pandas stored, if any."""
     needed("pyarrow", f"a {path.suffix} file")
     stored = _read_parquet(path) if format_of(path) == ".parquet" else _read_feather(path)
-    stored.validate(full=True)  # pyarrow would crash on cells that point outside of a damaged file
+    stored.validate(full=True)  # pyarrow would crash on cells that point outside the file
     check_unpacked(sum(map(_bytes_in_pandas, stored.columns)), path)
     table: pd.DataFrame = stored.to_pandas()
     return table
 
 
 def _read_parquet(path: Path) -> Any:
-    """Compare the declared sizes with that of the file, measure columns of text in batches, and read the table."""
+    """Read a table after comparing its declared size with that of the file; text columns are measured in batches."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
@@ -35,13 +35,13 @@ def _read_parquet(path: Path) -> Any:
         total, texts = 0, []
         for number in range(file.metadata.num_columns):
             schema, parts = file.schema.column(number), [group.column(number) for group in groups]
-            width = max(8, schema.length)  # `length` is that of binary cells of one size
+            width = max(8, schema.length)  # `length` is the size of binary cells, if it is fixed
             total += sum(max(width * part.num_values, part.total_uncompressed_size) for part in parts)
-            if schema.physical_type == "BYTE_ARRAY":  # no text is longer than all texts of its group together
+            if schema.physical_type == "BYTE_ARRAY":  # no text is longer than all texts of its row group
                 longest = max((part.total_uncompressed_size for part in parts), default=0)
                 texts += [(schema.path, longest)] if longest * file.metadata.num_rows > most_unpacked(path) else []
         check_unpacked(total, path)
-        for name, longest in texts:  # a long text that is stored once may be repeated in every row
+        for name, longest in texts:  # a long text may be stored once and repeated in every row
             for batch in file.iter_batches(max(1, min(2**16, most_unpacked(path) // 4 // longest)), columns=[name]):
                 total += batch.nbytes
                 check_unpacked(total, path)
@@ -49,12 +49,12 @@ def _read_parquet(path: Path) -> Any:
 
 
 def _read_feather(path: Path) -> Any:
-    """Compare the sizes that its buffers declare with that of the file, and read the table."""
+    """Read a table after comparing the sizes that its buffers declare with that of the file."""
     import pyarrow
     from pyarrow import feather, ipc
 
     with pyarrow.OSFile(str(path)) as file:
-        if file.read(len(ARROW_MAGIC)) != ARROW_MAGIC:  # the first version of the format, which has no compression
+        if file.read(len(ARROW_MAGIC)) != ARROW_MAGIC:  # version 1 of the format has no compression
             return feather.read_table(path)
         total = 0
         for message in ipc.MessageReader.open_stream(file):
@@ -67,10 +67,10 @@ def _read_feather(path: Path) -> Any:
 
 
 def _declared_bytes(message: Any) -> int:
-    """The bytes to which the compressed buffers of an Arrow message unpack; 0 if it has none.
+    """Return the number of bytes to which the compressed buffers of an Arrow message unpack; 0 if it has none.
 
-    pyarrow does not report it, so this follows the layout of Arrow's metadata, a FlatBuffer: a table begins with the
-    distance to a list of the distances of its fields, and each buffer begins with its unpacked size.
+    pyarrow does not report it, so this reads Arrow's metadata, a FlatBuffer: a table begins with the offset of a list
+    of the offsets of its fields, and each buffer begins with its unpacked size.
     """
     metadata, body = memoryview(message.metadata), message.body
     if message.type not in ("dictionary", "record batch"):
@@ -80,7 +80,7 @@ def _declared_bytes(message: Any) -> int:
         return int(struct.unpack_from(kind, metadata, at)[0])
 
     def field(table: int, place: int) -> int:
-        """The position of a field, or 0 if the table does not have it."""
+        """Return the position of a field, or 0 if the table does not have it."""
         fields = table - number("<i", table)
         distance = number("<H", fields + 4 + 2 * place) if 4 + 2 * place < number("<H", fields) else 0
         return table + distance if distance else 0
@@ -100,7 +100,7 @@ def _declared_bytes(message: Any) -> int:
 
 
 def _refuse_nested(schema: Any) -> None:
-    """Raise an error for columns of lists and the like, which cannot be features."""
+    """Raise an error for columns of lists or records, which cannot be features."""
     from pyarrow import types
 
     for column in schema:
@@ -112,13 +112,13 @@ def _refuse_nested(schema: Any) -> None:
 
 
 def _bytes_in_pandas(column: Any) -> int:
-    """The size of a column of an Arrow table in pandas, if each cell has a text of its own and eight bytes."""
+    """Return the size of a column in pandas if each cell stores its own text and takes eight bytes."""
     from pyarrow import array, compute, types
 
     total = 8 * len(column)
     for part in column.chunks:
         texts = part.dictionary if types.is_dictionary(part.type) else part
-        if "view" in str(texts.type):  # a cell is the length and the place of a text, in 16 bytes
+        if "view" in str(texts.type):  # a cell contains the length and the position of a text, in 16 bytes
             cells = np.frombuffer(texts.buffers()[1], dtype="<i4").reshape(-1, 4)
             lengths = array(cells[texts.offset :][: len(texts), 0])
         elif str(texts.type).startswith(("string", "large_string", "binary", "large_binary", "fixed_size_binary")):

@@ -1,4 +1,4 @@
-"""Features from the attributes of the nodes of a networkx or igraph graph."""
+"""Features from the node attributes of a networkx or igraph graph."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_real
 
 _NUMBERS, _CATEGORIES, _WORDS = "numbers", "categories", "words"
-_RESULT = "blockselect_result_"  # a graph attribute with this prefix marks a node attribute that blockselect wrote
+_RESULT = "blockselect_result_"  # prefix of the graph attribute that marks a node attribute as written by blockselect
 
 
 def mark_as_result(graph: Any, attribute: Any) -> None:
-    """Note in a graph that blockselect wrote an attribute of its nodes, so that it is not read as a feature."""
+    """Mark a node attribute as written by blockselect, so that it is not read as a feature."""
     (graph.graph if is_networkx(graph) else graph)[f"{_RESULT}{attribute}"] = "written by blockselect"
 
 
 def encode_attributes(
     graph: Any, attributes: Iterable[Any] | None = None, *, fill: float | None = None, of_file: bool = False
 ) -> FeatureTable:
-    """Encode the attributes of nodes as numbers, in the order of the nodes; CSR unless all of them are numbers.
+    """Encode node attributes as numbers: CSR, or an array if all attributes are numeric.
 
     Parameters
     ----------
     graph : graph of networkx or igraph
-        Numbers, and True or False, become one column. Texts are categories, with one column of zeros and ones per
+        A numeric or Boolean attribute becomes one column. Texts are categories, with one column of zeros and ones per
         category. Lists, tuples and sets of texts are words, with one column of zeros and ones per word. A node without
         a category or without words has zeros in all of these columns.
     attributes : iterable, optional
@@ -43,7 +43,7 @@ def encode_attributes(
     fill : float, optional
         The value for nodes that lack a numeric attribute; by default, a missing number is an error.
     of_file : bool
-        Whether the graph was read from a file, so that errors name the parameters of :func:`read_features`.
+        Whether the graph was read from a file; errors then name the parameters of :func:`read_features`.
     """
     if fill is not None:
         fill = check_real("fill", fill, 0, np.inf)
@@ -90,7 +90,7 @@ def encode_attributes(
 
 
 def _read_nodes(graph: Any) -> tuple[list[Any] | None, dict[Any, list[Any]]]:
-    """The ids of the nodes, and the values of each attribute in their order; a missing value is None."""
+    """Return the ids of the nodes and, in their order, the values of each attribute; a missing value is None."""
     if is_igraph(graph):
         return igraph_names(graph), {one: graph.vs[one] for one in graph.vs.attributes() if one not in IGRAPH_NAMES}
     data = [graph.nodes[node] for node in graph]
@@ -98,7 +98,7 @@ def _read_nodes(graph: Any) -> tuple[list[Any] | None, dict[Any, list[Any]]]:
 
 
 def _check_attribute(attribute: Any, known: dict[int, Any], nodes: list[Any], leave_out: str) -> str:
-    """Return the kind of an attribute from its values that are not missing; `leave_out` is advice for errors."""
+    """Return the kind of an attribute, given its known values; `leave_out` is advice for errors."""
     first_of: dict[str, int] = {}  # kind → the first node of this kind
     for at, value in known.items():
         first_of.setdefault(_kind_of(value), at)
@@ -125,18 +125,18 @@ def _is_missing(value: Any) -> bool:
 
 
 def _kind_of(value: Any) -> str:
-    """One of the three kinds, or a phrase for values that cannot be encoded."""
+    """Return one of the three kinds, or a phrase for a value that cannot be encoded."""
     if isinstance(value, Real | np.bool_):
         return _NUMBERS
     if isinstance(value, str):
         return _CATEGORIES
     if isinstance(value, list | tuple | AbstractSet):
-        return _WORDS if all(isinstance(one, str) for one in value) else f"a {type(value).__name__} of other things"
+        return _WORDS if all(isinstance(one, str) for one in value) else f"a {type(value).__name__} of other values"
     return f"a {type(value).__name__}"
 
 
 def _encode(attribute: Any, column: list[Any], kind: str, fill: float | None) -> tuple[Any, list[str]]:
-    """The columns of one attribute, whose missing values are None, and their names."""
+    """Encode one attribute, whose missing values are None; return its columns and their names."""
     if kind == _NUMBERS:
         numbers = [fill if value is None else value for value in column]
         return np.array(numbers, dtype=np.float64)[:, None], [str(attribute)]

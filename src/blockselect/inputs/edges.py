@@ -1,4 +1,4 @@
-"""Tables of edges: find the columns source, target and weight, and build the adjacency matrix."""
+"""Edge tables: their columns source, target and weight, and the adjacency matrix they describe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEIGHT = "weight"
 def edge_matrix(
     edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
 ) -> Sparse:
-    """The adjacency (n, n) of a table of edges; repeated edges count once without weights, and are added with weights.
+    """Build the adjacency matrix (n, n) of an edge table. Repeated edges add up if they have weights, or count once.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def edge_matrix(
 def edge_columns(
     edges: pd.DataFrame, *, weight: Any = None
 ) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
-    """Source, target and weight. A numeric column with another name is neither used as weight nor silently ignored."""
+    """Find the columns source, target and weight; a numeric column of another name is an error unless it is chosen."""
     names = [str(name).strip().lower() for name in edges.columns]
     ends = [names.index(end) for end in ENDS if names.count(end) == 1]
     if len(ends) < 2:
         if len(names) not in (2, 3) or WEIGHT in names[:2]:
             raise ValueError(
-                f"an edge table needs the columns source, target and optionally weight; this one has {len(names)}: "
-                f"{edges.columns[:6].tolist()}. Rename them. (A DataFrame is read as a matrix only if its index "
-                "and its columns are the same nodes.)"
+                f"an edge table needs the columns source, target and optionally weight; this one has {len(names)} "
+                f"columns: {edges.columns[:6].tolist()}. Rename them. (A DataFrame is read as a matrix only if its "
+                "index and its columns name the same nodes.)"
             )
         ends = [0, 1]
     at = _weight_column(edges, names, ends, weight)
@@ -63,7 +63,7 @@ def edge_columns(
 
 
 def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weight: Any) -> int | None:
-    """The position of the weight column, if there is one."""
+    """Return the position of the weight column, or None if links have no weights."""
     others = [at for at in range(len(names)) if at not in ends]
     if weight is False:
         return None
@@ -97,7 +97,7 @@ def _may_be_weights(column: pd.Series[Any]) -> bool:
 
 
 def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
-    """The weights as numbers, checked edge by edge, because a sum over duplicates would hide a negative weight."""
+    """Convert weights to numbers, and check each edge: a sum over repeated edges would hide a negative weight."""
     check_kind(weight.dtype, f"edge column {weight.name!r}")
     if pd.api.types.is_numeric_dtype(weight.dtype):
         numbers = weight.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -115,7 +115,7 @@ def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Ser
 
 
 def _refuse_rounded(nodes: pd.Series[Any]) -> None:
-    """Raise an error for ids so large that floating-point numbers cannot tell neighbouring whole numbers apart."""
+    """Raise an error if ids are floating-point numbers so large that they may have been rounded."""
     if nodes.dtype.kind != "f":
         return
     ids = nodes.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -129,7 +129,7 @@ def _refuse_rounded(nodes: pd.Series[Any]) -> None:
 
 
 def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:
-    """Row numbers of all sources, followed by those of all targets."""
+    """Return the row numbers of all sources, followed by those of all targets."""
     if nodes.hasnans:
         side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
         raise ValueError(f"edge {at}, counted from 0, has no {ENDS[side]}; fill it in or drop the edge.")

@@ -1,4 +1,4 @@
-"""Feature tables (text, Excel, Parquet, Feather): the id column, columns to drop, and text columns as indicators."""
+"""Feature tables (text, Excel, Parquet, Feather): their ids, their header, and their cells as numbers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from blockselect.utils.wording import count, shortened
 CSV = (".csv", ".tsv", ".txt")
 EXCEL = ".xlsx"
 ARROW = (".parquet", ".feather")
-_MOST_VALUES = 1000  # of a text column that becomes indicators
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # in place of a number
-_EXCEL_DIGITS = 15  # that Excel keeps of a number
+_MOST_VALUES = 1000  # different texts in a column that becomes indicators
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # cells without a number
+_EXCEL_DIGITS = 15  # precision of whole numbers in Excel
 
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """How the columns of a table, or the attributes of nodes, are read and used."""
+    """How to read the columns of a table, or the attributes of nodes; see :func:`blockselect.inputs.read_features`."""
 
     id_column: str | None = None  # None: the first column, or the index that pandas stored
     drop: Sequence[str] = ()  # columns that are left out
@@ -48,7 +48,7 @@ class TableOptions:
 
 
 def read_feature_table(file: Path, options: TableOptions) -> FeatureTable:
-    """The features of a table as numbers."""
+    """Read the features of a table as numbers."""
     table = read_columns(file, options)
     cells = table.matrix
     twice = cells.columns[cells.columns.duplicated()]
@@ -56,7 +56,7 @@ def read_feature_table(file: Path, options: TableOptions) -> FeatureTable:
         places = [str(at + 1) for at, name in enumerate(cells.columns) if name == twice[0]]
         raise BadFileError(
             f"{len(places)} columns are called {twice[0]!r} (features {', '.join(places[:4])}); rename all but one of "
-            f"them, or leave them all out with drop=[{twice[0]!r}]."
+            f"them, or drop them all with drop=[{twice[0]!r}]."
         )
     if options.one_hot:
         cells = _one_hot(cells)
@@ -88,7 +88,7 @@ def read_columns(file: Path, options: TableOptions) -> FeatureTable:
 
 
 def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
-    """The first sheet of an Excel file, with columns named by its first row, or numbered ("0", "1", …)."""
+    """Read the first sheet of an Excel file; columns are named by its first row, or numbered ("0", "1", …)."""
     needed("openpyxl", "an .xlsx file")
     with zipfile.ZipFile(file) as archive:
         check_unpacked(sum(member.file_size for member in archive.infolist()), file)
@@ -126,7 +126,7 @@ def _check_header(names: list[str]) -> None:
 
 
 def _with_column_of_ids(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, str | None]:
-    """A frame with its column of ids: that of the options, the index that pandas stored, or a first column of ids."""
+    """Find the column of ids: that of the options, the index that pandas stored, or a first column of ids."""
     id_column = options.id_column
     if frame.index.name is not None or not counts_rows(frame.index):
         if id_column in (None, frame.index.name):
@@ -166,7 +166,7 @@ def _split(table: pd.DataFrame, id_column: str | None, drop: Sequence[str]) -> F
 
 
 def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
-    """Replace each column of text by one indicator per value, called ``column=value``; empty cells have none."""
+    """Replace each text column by one indicator per value, called ``column=value``; an empty cell has zeros."""
     parts = []
     for at, name in enumerate(cells.columns):
         column = cells.iloc[:, at]
@@ -187,7 +187,7 @@ def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_text(column: pd.Series) -> bool:
-    """Whether most cells of a column are text. Single words among numbers are mistakes, not categories."""
+    """Whether most cells of a column are text; single words among numbers are mistakes, not categories."""
     if column.dtype.kind in "biuf":
         return False
     cells = [str(cell) for cell in column.dropna().tolist() if str(cell).strip()]
@@ -195,7 +195,7 @@ def _is_text(column: pd.Series) -> bool:
 
 
 def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArray:
-    """All cells as numbers, with `fill` in empty ones; an error names the first that is not a finite number."""
+    """Convert all cells to numbers, empty ones to `fill`; an error names the first cell that is not a finite number."""
     numbers = {}
     for at, kind in enumerate(cells.dtypes):
         if kind.kind not in "biuf":  # as text first, because float64 cannot hold whole numbers of hundreds of digits

@@ -1,4 +1,4 @@
-"""Features of any kind: matrices, tables, AnnData and attributes of nodes, read, checked and converted to a matrix."""
+"""Features of any kind, checked and converted to a matrix: arrays, tables, AnnData, attributes of nodes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def as_feature_table(features: Any) -> FeatureTable:
     Parameters
     ----------
     features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, torch tensor or graph
-        The attributes of the nodes of a networkx or igraph graph are encoded; an AttributedGraph has features already.
+        The node attributes of a networkx or igraph graph are encoded; an AttributedGraph contains features.
     """
     if sparse.issparse(features) or isinstance(features, list | tuple):
         return FeatureTable(features)
@@ -74,7 +74,7 @@ def as_feature_table(features: Any) -> FeatureTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedTable(FeatureTable):
-    """Features that passed the checks, in arrays of their own."""
+    """Features that were checked and copied."""
 
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
@@ -88,7 +88,7 @@ def check_feature_table(
     non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> CheckedTable:
-    """Check and convert only the features, as :func:`check_attributed_graph` does."""
+    """Check and convert features, as :func:`blockselect.check_attributed_graph` does."""
     if isinstance(features, CheckedTable):
         return features
     matrix: Features = features
@@ -109,16 +109,16 @@ def check_feature_table(
 
 
 def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> None:
-    """Raise an error if `y` cannot be a target of the rows: a graph was probably passed by position, and y is ignored.
+    """Raise an error if `y` does not have one target per row: it is probably a graph that was passed by position.
 
     Parameters
     ----------
     y : any
         The second argument of `fit`.
     n_nodes : int
-        Rows of the features.
+        Number of rows of the features.
     name : str
-        The parameter that takes the graph.
+        The parameter of `fit` that takes the graph.
     """
     if isinstance(y, list | tuple) or (hasattr(y, "__array__") and not hasattr(y, "shape")):
         y = np.array(y, dtype=object)
@@ -132,7 +132,7 @@ def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> 
 
 
 def feature_matrix(features: Any) -> Features:
-    """Features of any kind as a matrix; arrays and CSR matrices of numbers are returned as they are."""
+    """Convert features of any kind to a matrix; numeric arrays and CSR matrices are returned unchanged."""
     is_plain = isinstance(features, np.ndarray) and not np.ma.isMaskedArray(features)
     is_csr = sparse.issparse(features) and features.format == "csr"
     if (is_plain or is_csr) and features.ndim == 2 and features.dtype.kind in "fiub":

@@ -1,4 +1,4 @@
-"""Two files that do not fit together: the option of the readers that probably helps."""
+"""Advice for two files that do not fit together: the parameter that probably helps."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from blockselect.inputs.kinds import FeatureTable
 
 
 def hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
-    """Return a sentence that names the option that probably helps, or an empty string."""
-    ends: set[str] = set()  # the nodes that links name; a matrix has no names
+    """Return a sentence that names the parameter that probably helps, or an empty string."""
+    ends: set[str] = set()  # the ends of the links; empty for a matrix
     with suppress(ValueError):
         if isinstance(graph, pd.DataFrame):
             source, target, _ = edge_columns(graph, weight=False)

@@ -1,29 +1,28 @@
 """read_features, read_graph, read_attributed_graph: networks and features from files of many formats.
 
-A path becomes an object of pandas, networkx or SciPy, which then passes the same checks as objects in memory. pandas,
-networkx, SciPy, pyarrow and anndata read the files. These guards catch what those libraries would misread, or what
-would crash the process:
+The files are read with pandas, networkx, SciPy, pyarrow and anndata, and the results pass the same checks as objects in
+memory. The following guards catch input that these libraries would misread, or that would crash the process:
 
-| what the library does | guard |
+| behaviour of the library | guard |
 |---|---|
 | pandas reads the ids 007 and 7 as 7, and rounds long ones | ids are read as text |
-| pandas takes the ids NA, null and None for missing | only an empty cell is missing; in place of a number, NA is too |
-| pandas calls the second column x "x.1" | names are read separately; duplicates are refused |
-| pandas fills up short rows, and cuts long ones | rows are counted if a last cell is missing, or pandas complains |
-| pandas cuts cells at # if comments are allowed | only comments above the first edge are left out |
-| pandas ends a cell at a NUL byte, and SciPy crashes | files of text with NUL bytes are refused |
-| pandas takes the first row of data for a header | a header of numbers is refused, or read as the first edge |
-| pandas takes minutes for an edge table of thousands of columns | at most 1,000 are read |
-| Excel keeps 15 digits of an id | longer ids that are numbers are refused |
-| a first column of whole numbers may be ids or a feature | it is refused unless it is called id, named, or dropped |
+| pandas reads the ids NA, null and None as missing | only empty cells are missing; among numbers, NA is missing too |
+| pandas renames a second column x to "x.1" | names are read separately; duplicates are refused |
+| pandas pads short rows and truncates long ones | cells are counted if a last cell is missing, or pandas warns |
+| pandas truncates cells at # if comments are allowed | only comments above the first edge are skipped |
+| pandas ends a cell at a NUL byte, and SciPy crashes | text files with NUL bytes are refused |
+| pandas uses the first row of data as the header | a header of numbers is refused, or read as the first edge |
+| pandas takes minutes for an edge table of thousands of columns | at most 1,000 columns are read |
+| Excel stores 15 digits of an id | longer ids that are numbers are refused |
+| a first column of whole numbers may be ids or a feature | unless it is called id, `id_column` or `drop` must name it |
 | networkx reads default values in GraphML without applying them | they are applied |
 | networkx reads the GML labels 1 and "1" as two nodes | they are refused, because ids are text |
-| networkx lets XML declare entities | GraphML and GEXF files that do are refused |
+| networkx accepts XML that declares entities | such GraphML and GEXF files are refused |
 | small gzip, zip, Parquet, Feather and HDF5 files can unpack to huge ones | at most 200 times their size, or 1 GiB |
 | NumPy and SciPy trust the shape that a file declares | it is compared with the size of the file |
 | NumPy loads pickled objects, which run code | they are refused |
 | SciPy crashes on unknown types in a damaged MATLAB file | the types of all elements are checked first |
-| pyarrow crashes on cells outside of a damaged Feather file | the table is validated first |
+| pyarrow crashes on cells that point outside a damaged Feather file | the table is validated first |
 """
 
 from __future__ import annotations
@@ -109,13 +108,19 @@ def read_features(
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx`` (the first sheet): a header; the first column
-        contains the node ids, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in
-        the index that pandas stored, or in a first column of text or called id. ``.npz`` (of SciPy or NumPy),
-        ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv are next to
-        an ``.mtx`` file, as 10x writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an
-        AnnData. ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of the nodes, encoded as
-        :meth:`blockselect.AttributedGraph.from_networkx` does; one with a different text for each node is left out.
+        The suffix names the format:
+
+        - ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx`` (first sheet): a table with a header. The
+          first column contains the node ids, and each other column one feature.
+        - ``.parquet``, ``.feather``: a table. The ids are the index that pandas stored, or a first column that contains
+          text or is called id.
+        - ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If an ``.mtx``
+          file has barcodes.tsv and features.tsv next to it, as 10x writes them, these contain the names, and genes are
+          in rows.
+        - ``.h5ad``: an AnnData.
+        - ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of nodes, encoded as in
+          :meth:`blockselect.AttributedGraph.from_networkx`. An attribute that is a different text for each node is left
+          out.
     node_ids, feature_names : path, optional
         Text files with one name per line, for matrices without names.
     transpose : bool, default=False
@@ -123,17 +128,17 @@ def read_features(
     id_column : str, optional
         The column of a table, or the attribute of nodes, that contains the node ids.
     drop : sequence of str
-        Columns of a table, or attributes of nodes, that are left out.
+        Columns of a table, or attributes of nodes, to leave out.
     one_hot : bool, default=False
         Whether each value of a text column of a table becomes an indicator, called ``column=value``. An empty cell has
         none. Node attributes are always encoded.
     fill : float, optional
-        The number for empty cells (also NA, NaN, null or None among numbers). Without it they are an error.
+        The number for empty cells, and for NA, NaN, null or None among numbers; by default, they are an error.
     decimal : {".", ","}, default="."
-        The decimal point of numbers in files of text.
+        The decimal separator of numbers in text files.
     header : bool, default=True
-        Whether the first row of a text or Excel table names the columns. Without it they are called "0", "1", …, and
-        the first one contains ids if it contains text.
+        Whether the first row of a text or Excel table names the columns. Without a header, columns are called "0", "1",
+        …, and the first column contains ids if it contains text.
     """
     options = TableOptions(id_column, drop, one_hot, fill, decimal, header)
     return _read_features(_known(path, FEATURE_FORMATS), options, node_ids, feature_names, transpose=transpose)[0]
@@ -142,7 +147,7 @@ def read_features(
 def _read_features(
     file: Path, options: TableOptions, node_ids: FilePath | None, feature_names: FilePath | None, *, transpose: bool
 ) -> tuple[FeatureTable, Any]:
-    """The features of a file, as :func:`read_features` reads them, and its graph, or None if it cannot contain one."""
+    """Return the features of a file, see :func:`read_features`, and its graph, or None if it cannot contain one."""
     suffix, graph = format_of(file), None
     for parameter in ("id_column", "drop", "one_hot", "fill"):
         if getattr(options, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
@@ -177,7 +182,7 @@ def _read_features(
 def read_label_column(
     path: FilePath, column: str, *, id_column: str | None = None, decimal: str = ".", header: bool = True
 ) -> pd.Series[Any]:
-    """The cells of one column of a table, or one node attribute, by node id; both as text."""
+    """Read one column of a table, or one node attribute, as text, with the ids of the nodes as index."""
     file = _known(path, (*TABLES, *MARKUP))
     with reading(file):
         if format_of(file) in MARKUP:
@@ -201,19 +206,21 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
-        with a header, the columns source, target and optionally weight, or two columns in this order. Cells of text
-        files are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers,
-        or if they are separated by blanks, or by tabs below comments, as in the networks of SNAP. A text file may also
-        contain an adjacency: the nodes are its header and first column, or it has numbers only. ``.edgelist``: source,
-        target and optionally a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
-        ``.json`` (node-link): as networkx reads them; node ids are text. ``.npz`` (of SciPy or NumPy), ``.npy``,
-        ``.mtx``, ``.mat``: the adjacency, one row and column per node. ``.h5ad``: the graph ``obsp["connectivities"]``
-        of an AnnData.
+        The suffix names the format:
+
+        - ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: edges with a
+          header, either the columns source, target and optionally weight, or two columns in this order. Cells of text
+          files remain text, and empty ones are missing. Edges without a header are recognised if nodes are numbers, or
+          if they are separated by blanks, or by tabs below comments, as in the networks of SNAP. A text file may also
+          contain an adjacency matrix: its header and first column name the nodes, or all cells are numbers.
+        - ``.edgelist``: source, target and optionally a weight, without a header, separated by blanks.
+        - ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): a graph as networkx reads it, with node ids as text.
+        - ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mtx``, ``.mat``: an adjacency matrix.
+        - ``.h5ad``: the graph ``obsp["connectivities"]`` of an AnnData.
     header : bool, default=True
         False reads the first row of a text or Excel table as an edge, unless it names source and target.
     decimal : {".", ","}, default="."
-        The decimal point of weights in files of text.
+        The decimal separator of weights in text files.
 
     Returns
     -------
@@ -303,10 +310,10 @@ def read_attributed_graph(
 def _joined(
     table: FeatureTable, graph: Any, files: str, unknown_nodes: UnknownNodes, weight: Any, *, transposed: bool
 ) -> AttributedGraph:
-    """The checked network of features and graph; an error names the files and the option that probably helps."""
+    """Check features and graph together; an error names the files and the parameter that probably helps."""
     ids = table.node_ids
     try:
-        if not sparse.issparse(graph):  # its nodes are called by text
+        if not sparse.issparse(graph):  # its nodes are named by text
             ids = np.array([str(one) for one in (range(table.matrix.shape[0]) if ids is None else ids)], dtype=object)
             if isinstance(graph, pd.DataFrame):
                 _check_edge_header(graph, ids)
@@ -321,8 +328,8 @@ def _joined(
 
 
 def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
-    """Whether the two files are a network if each is read in place of the other, and no header says otherwise."""
-    with suppress(Exception):  # the error that brought us here says what is wrong
+    """Whether the two files form a network if they are swapped, and no header indicates otherwise."""
+    with suppress(Exception):  # the error of the original order is raised instead
         if _has_ends(read_graph(graph)):
             return False
     with suppress(Exception):
@@ -353,14 +360,14 @@ def _read_h5ad(file: Path) -> Any:
     def declared(group: Any) -> int:
         return sum(declared(item) if isinstance(item, h5py.Group) else item.nbytes for item in group.values())
 
-    with h5py.File(file) as stored:  # chunks that were never written take no space in the file
+    with h5py.File(file) as stored:  # chunks that were never written take no space
         check_unpacked(declared(stored), file)
     return anndata.read_h5ad(file)
 
 
 def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
-    """Node ids are text in every format."""
-    edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # pandas numbers columns that have no names
+    """Convert node ids to text, as in every format."""
+    edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # columns without names are numbered
     source, target, _ = edge_columns(edges, weight=False)
     return edges.assign(**{str(end.name): end.astype("string").astype(object) for end in (source, target)})
 
@@ -375,7 +382,7 @@ def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
 
 
 def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
-    """The graph without the links of nodes that have no features; a warning says how many were dropped."""
+    """Drop the links of nodes that have no features, and warn how many were dropped."""
     known = set(ids)
     if isinstance(graph, pd.DataFrame):
         source, target, _ = edge_columns(graph, weight=weight)

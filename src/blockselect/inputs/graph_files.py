@@ -1,4 +1,4 @@
-"""Networks in text files: edge lists, read by pandas, and GraphML, GEXF, GML and JSON, read by networkx."""
+"""Networks in text files: edge lists, read by pandas, and GraphML, GEXF, GML and JSON files, read by networkx."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ FEW_COLUMNS = 3  # source, target and weight
 
 
 def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> Any:
-    """Read a list of edges as text, with or without comments and a header at the top.
+    """Read edges or an adjacency matrix from a text file, which may begin with comments and a header.
 
     Returns
     -------
-    A DataFrame of edges; a networkx graph, if links have attributes in braces as written by networkx; or a CSR
-    adjacency matrix, if the nodes have no names.
+    A DataFrame of edges; a networkx graph if edges have attributes in braces, as networkx writes them; or a CSR
+    adjacency matrix if the nodes have no names.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
@@ -55,7 +55,7 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
         raise BadFileError("it contains no edge; write one per line: source target.")
     is_edgelist = format_of(path) == ".edgelist"
     separator = None if is_edgelist else find_separator(first, decimal)
-    if separator is None:  # decimal commas in another file do not mean that none separates cells here
+    if separator is None:  # the decimal comma may be that of the feature file
         separator = (None if is_edgelist or len(first.split()) > 1 else find_separator(first)) or BLANKS
     if separator == BLANKS and first.rstrip().endswith("}"):
         return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
@@ -91,7 +91,7 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
 
 
 def _read_square(content: bytes, separator: str, names: list[str], skip: int, decimal: str, path: Path) -> Any:
-    """The edges of a square table with the nodes as header and first column, or a square matrix; None for others."""
+    """Read a square table whose header and first column name the nodes, or a square matrix; None for other files."""
     n_lines = content.count(b"\n", 0, len(content.rstrip())) + 1 - skip
     if len(names) <= FEW_COLUMNS or len(names) != n_lines:
         return None
@@ -109,7 +109,7 @@ def _read_square(content: bytes, separator: str, names: list[str], skip: int, de
 
 
 def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Edges without a first column that has no name, in which pandas writes its index."""
+    """Drop a first column without a name, to which pandas writes its index."""
     if edges.columns[0] != "" or not set(ENDS) <= {name.lower() for name in edges.columns}:
         return edges
     note("left out the first column of %s, which has no name", path.name)
@@ -117,9 +117,9 @@ def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def read_markup(path: Path, id_column: str | None = None) -> Any:
-    """The networkx graph of a GraphML, GEXF, GML or node-link JSON file, with node ids as text.
+    """Read a GraphML, GEXF, GML or node-link JSON file as a networkx graph with node ids as text.
 
-    Nodes are named by their attribute `id_column`, if it is given.
+    If `id_column` is given, this attribute contains the ids.
     """
     suffix = format_of(path)
     networkx = needed("networkx", f"a {suffix} file")
@@ -135,16 +135,16 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
     else:
         graph = _parse_json(networkx, content.decode())
     for key, items in (("node_default", graph.nodes), ("edge_default", graph.edges)):
-        defaults = graph.graph.pop(key, {})  # networkx reads them from GraphML without applying them
+        defaults = graph.graph.pop(key, {})  # networkx reads but does not apply them in GraphML
         for item in items:
             items[item].update({**defaults, **items[item]})
     for _, data in graph.nodes(data=True):
-        data.pop("viz", None)  # how Gephi draws the node
+        data.pop("viz", None)  # settings of Gephi for drawing the node
     twice = [name for name, n in Counter(map(str, graph)).items() if n > 1]
     if twice:
         raise BadFileError(
             f"{len(twice)} label(s) name two nodes, once as a number and once as text, for example {twice[0]}; give "
-            "each node a label of its own."
+            "each node a different label."
         )
     names = None
     if id_column is not None:
@@ -183,13 +183,13 @@ def _attributes(graph: Any) -> list[str]:
 
 
 def _names_nodes(graph: Any, attribute: str) -> bool:
-    """Whether an attribute has a different text for each node."""
+    """Whether the attribute is a different text for each node."""
     texts = {data.get(attribute) for _, data in graph.nodes(data=True) if isinstance(data.get(attribute), str)}
     return len(texts) == len(graph)
 
 
 def note_unused(graph: Any, path: Path) -> None:
-    """Say which attributes of nodes are not read, because the features are in another file."""
+    """Log which node attributes are not used because the features come from another file."""
     unused = [repr(one) for one in _attributes(graph) if not _names_nodes(graph, one)]
     if unused:
         note(
@@ -200,7 +200,7 @@ def note_unused(graph: Any, path: Path) -> None:
 
 
 def attribute_table(graph: Any, path: Path, options: TableOptions) -> FeatureTable:
-    """The attributes of nodes as features, encoded as those of a graph in memory; they are removed from the graph."""
+    """Encode node attributes as features, as for a graph in memory; unused ones are removed from the graph."""
     attributes = _attributes(graph)
     check_columns(options.drop, attributes)
     naming = [one for one in attributes if one not in options.drop and _names_nodes(graph, one)]

@@ -1,4 +1,4 @@
-"""Graphs in memory: matrices, edges, and graphs of other libraries, each kind read by one function."""
+"""Graphs in memory: matrices, edges, and graphs of other libraries, with one reader per kind."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from blockselect.utils.extras import comes_from
 from blockselect.utils.parameters import check_names
 
 FOR_FOLDS = (
-    "Cross-validation (GridSearchCV, cross_val_score) cuts the rows of a matrix but not its columns; pass "
-    "adjacency=NodeGraph(graph), which is cut by both."
+    "Cross-validation (GridSearchCV, cross_val_score) takes some rows of a matrix but all of its columns; pass "
+    "adjacency=NodeGraph(graph), of which it takes the subgraph."
 )
 
 
@@ -42,7 +42,7 @@ class ReadGraph:
 def read_graph_object(
     graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: str, weight: Any
 ) -> ReadGraph:
-    """Read a graph of any kind; its nodes keep their own order, but edges refer to the rows or ids of the features.
+    """Read a graph of any kind, with the nodes in the order of the graph or, for edges, of the rows of the features.
 
     The parameters are those of `read_in_order`.
     """
@@ -79,7 +79,7 @@ def read_graph_object(
     elif weight is not None:
         raise ParameterError(
             "weight",
-            f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or pass False.",
+            f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or pass weight=False.",
         )
     if weights.shape[0] != weights.shape[1]:
         _refuse_shape(weights.shape, n_nodes, name)
@@ -89,7 +89,7 @@ def read_graph_object(
 def _links_of_table(
     edges: pd.DataFrame, n_nodes: int | None, node_ids: ObjectArray | None, name: str, weight: Any
 ) -> Sparse:
-    """The weights of a table of edges."""
+    """Read a table of edges."""
     if n_nodes is None:
         raise ValueError(
             f"{name} is a table of {len(edges)} edges, which need not name every node; "
@@ -109,7 +109,7 @@ def _refuse_shape(shape: tuple[int, ...], n_nodes: int | None, name: str) -> NoR
 
 
 def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """Convert to a matrix, or to a DataFrame of edges or of a matrix whose nodes have names."""
+    """Convert to a matrix, or to a DataFrame that contains edges or a matrix whose nodes have names."""
     if sparse.issparse(graph) or isinstance(graph, pd.DataFrame):
         return graph
     if is_frame(graph):
@@ -136,7 +136,7 @@ def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
 
 
 def _matrix_or_pairs(array: NDArray[Any], n_nodes: int | None, name: str) -> Any:
-    """Keep a matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
+    """Convert pairs of nodes, in two columns or two rows, to a table of edges; keep any other array."""
     if array.ndim != 2 or array.dtype.kind not in "iuOUST":
         return array
     if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
@@ -154,7 +154,7 @@ def _matrix_or_pairs(array: NDArray[Any], n_nodes: int | None, name: str) -> Any
 
 
 def _table_of_tuples(rows: list[Any]) -> pd.DataFrame:
-    """A table of tuples (source, target), with a float, the weight, or a dict of attributes as optional third value."""
+    """Convert tuples to a table: source, target and optionally a third value, a float (the weight) or a dict."""
     edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
     edges = edges.infer_objects()
     n_pairs = sum(len(row) == 2 for row in rows)

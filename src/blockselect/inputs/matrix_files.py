@@ -33,13 +33,13 @@ MAT_TYPES = {*range(1, 8), 9, 12, 13, MAT_MATRIX, MAT_COMPRESSED, 16, 17, 18}
 
 
 def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
-    """The only matrix of an .npy, .npz, .mtx or .mat file: a NumPy array, or CSR if the file is sparse.
+    """Read the matrix of an .npy, .npz, .mtx or .mat file: a NumPy array, or CSR if it is stored as sparse.
 
     Parameters
     ----------
     path : path
     variables : tuple of str
-        The names of the variable to read if a .mat or .npz file contains several matrices.
+        Names of the variable to read if a .mat or .npz file contains several matrices.
     """
     suffix = format_of(path)
     matrix = MATRIX_READERS[suffix](path, variables)
@@ -47,7 +47,7 @@ def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
         raise ValueError(f"its array of shape {matrix.shape} is not a matrix with rows and columns")
     if not sparse.issparse(matrix):
         return matrix
-    # Converting it to CSR takes memory for each row, be it empty or not.
+    # In CSR, even an empty row takes memory.
     if max(matrix.shape) > max(EMPTY_LINES, LINES_PER_ENTRY * matrix.nnz):
         size = " × ".join(f"{length:,}" for length in matrix.shape)
         raise BadFileError(f"it declares {size} but stores {matrix.nnz:,} entries; leave out empty rows and columns.")
@@ -89,7 +89,7 @@ def _read_mat(path: Path, variables: tuple[str, ...]) -> Any:
 
 
 def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
-    """The only name, or the first of the variables that is among them."""
+    """Return the only name, or the first of the variables among the names."""
     chosen = names if len(names) == 1 else [name for name in variables if name in names]
     if not chosen:
         raise ValueError(f"it contains the matrices {names[:6]}, but none called {', '.join(variables)}")
@@ -97,13 +97,13 @@ def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
 
 
 def _check_elements(content: memoryview, order: str, path: Path, *, inside: bool = False) -> None:
-    """Refuse unknown types and sizes of elements in a MATLAB file, on which SciPy would crash the process."""
+    """Raise an error for elements of a MATLAB file with an unknown type or size, which would crash SciPy."""
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(f"{order}II", content, at)
         start = at + 8
         end = start + size + (-size % 8 if inside else 0)  # elements of a matrix are padded to eight bytes
-        if inside and kind >> 16:  # a small element: its size is stored with its type, followed by up to four bytes
+        if inside and kind >> 16:  # a small element: type and size share four bytes, and up to four bytes follow
             kind, size, start, end = kind & 0xFFFF, kind >> 16, at + 4, at + 8
         if kind not in MAT_TYPES or (inside and kind == MAT_COMPRESSED) or start + size > min(end, len(content)):
             raise ValueError(f"an element states the type {kind} and {size:,} bytes")
@@ -120,7 +120,7 @@ MATRIX_READERS = {".npz": _read_npz, ".npy": _read_npy, ".mtx": _read_mtx, ".mat
 
 
 def with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
-    """Transpose a Matrix Market file if the names of cells and genes are in files next to it, as 10x writes them."""
+    """Transpose a matrix that 10x wrote, and read the names of cells and genes from the files next to it."""
     prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
 
     def beside(*names: str) -> Path | None:
