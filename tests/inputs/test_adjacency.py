@@ -1,4 +1,4 @@
-"""Edge tables and named matrices: what each row means for the adjacency."""
+"""Edge tables and named matrices: how each row contributes to the adjacency matrix."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_float32_weights_become_float64():
     assert as_adjacency(np.ones((2, 2), dtype=np.float32)).dtype == np.float64
 
 
-def test_links_of_a_matrix_count_alike_without_weights():
+def test_weight_false_gives_all_links_of_a_matrix_weight_1():
     weights = np.array([[0, 2.5], [0.5, 0]])
     assert_array_equal(as_adjacency(weights, weight=False).toarray(), weights > 0)
     assert_array_equal(as_adjacency(weights).toarray(), weights)

@@ -1,4 +1,4 @@
-"""The gate's errors: each names the problem, where it is, and the way out."""
+"""Errors of check_attributed_graph: each states the problem, its position and a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of an edge table: found by name, and no number is a weight, or left out, without being called so."""
+"""Columns of an edge table: numbers are used as weights, or ignored, only if the user says so."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ N = 5
         (["from", "to", "weight"], (0, 1, 4.0)),
     ],
 )
-def test_columns_are_found_by_name_and_else_by_place(columns, expected):
+def test_columns_are_found_by_name_or_else_by_position(columns, expected):
     weights = as_adjacency(pd.DataFrame([[0, 1, 4]], columns=columns), nodes=N).tocoo()
     assert (weights.row[0], weights.col[0], weights.data[0]) == expected
 
 
 @pytest.mark.parametrize("columns", [["source", "target", "year"], ["from", "to", "year"], ["x", "x", "x"], [0, 1, 2]])
-def test_a_number_that_is_not_called_weight_is_refused(columns):
-    """A year would outweigh every other link by two thousand."""
+def test_a_numeric_column_not_called_weight_is_refused(columns):
+    """A year as a weight would dominate all other weights."""
     for year in (2020, "2020"):
         table = pd.DataFrame([[0, 1, year]], columns=columns)
         with pytest.raises(ValueError, match=r"contains numbers but is not called weight; rename it .* drop it"):
@@ -65,7 +65,7 @@ def test_two_columns_called_weight_are_refused():
         (pd.Series([np.timedelta64(1, "s")], dtype=object), r"not a finite number.*timedelta64"),
     ],
 )
-def test_weights_that_numpy_would_cut_down_to_numbers_are_refused(weight, message):
+def test_weights_that_numpy_would_silently_convert_are_refused(weight, message):
     table = pd.DataFrame({"source": [0], "target": [1]}).assign(weight=weight)
     with pytest.raises(ValueError, match=message):
         check_attributed_graph(np.eye(2), table)

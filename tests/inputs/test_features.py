@@ -1,4 +1,4 @@
-"""Features in every form that people have them in: the same numbers, with the names they bring."""
+"""Features of every type: the same numbers, with the names that they contain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("features", FORMS.values(), ids=FORMS.keys())
-def test_numbers_and_names_come_through(features):
+def test_numbers_and_names_are_read(features):
     graph = check_attributed_graph(features, A)
     matrix = graph.features.toarray() if sparse.issparse(graph.features) else graph.features
     assert_array_equal(matrix, FRAME)
@@ -64,7 +64,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("make", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_a_form_that_cannot_be_read_is_named_in_one_line(make, message):
+def test_an_object_that_cannot_be_read_is_refused_in_one_line(make, message):
     for selector in (
         BlockModelSelector(1, n_blocks=1),
         BMGUFS(1, n_blocks=1),
@@ -97,14 +97,14 @@ def test_columns_of_a_tensor_are_read():
 
 
 @pytest.mark.parametrize("convert", [polars.from_pandas, pyarrow.Table.from_pandas])
-def test_a_column_that_holds_no_numbers_is_named(convert):
+def test_a_column_without_numbers_is_named(convert):
     for column in (["red", "1", "2"], pd.to_datetime(["2020-01-01"] * 3)):
         features = convert(FRAME.assign(colour=column))
         with pytest.raises((TypeError, ValueError), match="column 'colour'"):
             BlockModelSelector(1, n_blocks=2).fit(features, adjacency=A)
 
 
-def test_a_graph_in_the_place_of_features_is_refused_at_once():
+def test_a_graph_passed_as_features_is_refused():
     networkx = pytest.importorskip("networkx")
     with pytest.raises(ValueError, match=r"type Graph, a graph; .*fit\(features, adjacency=graph\)"):
         BlockModelSelector(1).fit(networkx.path_graph(3))

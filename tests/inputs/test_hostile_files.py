@@ -1,4 +1,4 @@
-"""Files that would take all memory or end the process are refused; sound files near the limits are read."""
+"""Files that would exhaust the memory or crash the process are refused; valid files near the limits are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def allow_unpacked(monkeypatch):
 
 @pytest.mark.parametrize("case", [case for case in FILE_CASES if "10¹²" in case.title or "10⁹" in case.title
     or "declares too much" in case.title or "empty rows" in case.title], ids=lambda case: case.title)  # fmt: skip
-def test_a_file_that_declares_more_than_it_holds_takes_no_memory(tmp_path, case):
+def test_a_file_that_declares_more_than_it_contains_takes_no_memory(tmp_path, case):
     for name, content in case.files:
         (tmp_path / name).write_bytes(content)
     tracemalloc.start()
@@ -136,7 +136,7 @@ def test_a_small_table_that_unpacks_to_a_large_one_takes_no_memory(tmp_path, all
 
 
 def test_tables_with_long_and_many_texts_are_read(tmp_path, allow_unpacked):
-    """Each text may be as long as all of them together, so that their sizes must be measured."""
+    """By its metadata, each text could be as long as all of them together, so their sizes must be measured."""
     pytest.importorskip("pyarrow")
     allow_unpacked(10**6)
     ids = [f"node {node}" for node in range(9999)]
@@ -204,7 +204,7 @@ def test_the_shortest_full_matrix_market_file_is_read(tmp_path, kind, n_values):
 
 @pytest.mark.parametrize("read", [read_graph, read_features])
 def test_cells_that_point_outside_of_a_feather_file_are_refused(tmp_path, read):
-    """They would make pyarrow end the process."""
+    """They would crash pyarrow."""
     feather = pytest.importorskip("pyarrow.feather")
     path = tmp_path / "edges.feather"
     edges = pd.DataFrame({"source": ["ann", "bob"], "target": ["bobby", "cleo"]})

@@ -1,4 +1,4 @@
-"""Labels of nodes: one a node, none missing, in the order of the nodes."""
+"""Labels of nodes: one per node, none missing, in the order of the nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from blockselect.utils.errors import ParameterError
         pd.to_datetime(["2021", "2020", "2021"]),
     ],
 )
-def test_labels_of_any_sortable_kind_become_numbers(labels):
+def test_labels_of_any_sortable_type_become_numbers(labels):
     assert_array_equal(encode_labels(labels), [1, 0, 1])
 
 
@@ -103,7 +103,7 @@ def test_blocks_of_a_dict_or_of_communities_are_put_in_the_order_of_the_nodes(la
     assert list(labels_by_id(labels, None if ids is None else object_array(ids))) == expected
 
 
-def test_blocks_of_an_igraph_clustering_go_by_name_or_by_row():
+def test_blocks_of_an_igraph_clustering_are_matched_by_name_or_row():
     assert list(labels_by_id(clustering(["dan", "ann", "bob", "cleo"]), IDS)) == [0, 1, 1, 0]
     assert list(labels_by_id(clustering(), IDS)) == [0, 0, 1, 1]
 
@@ -124,7 +124,7 @@ def test_blocks_that_do_not_cover_the_nodes_once_are_refused(labels, ids, messag
         labels_by_id(labels, ids)
 
 
-def test_igraph_results_that_are_no_partition_are_refused_with_the_way_to_one():
+def test_igraph_results_that_are_not_a_partition_are_refused():
     graph = clustering(IDS.tolist()).graph
     with pytest.raises(ParameterError, match=r"is a VertexDendrogram of igraph.*dendrogram\.as_clustering\(\)"):
         labels_by_id(graph.community_walktrap(), IDS)

@@ -1,4 +1,4 @@
-"""A graph passed by position lands in y, which is ignored: whatever looks like one is refused."""
+"""A graph passed by position becomes y, which is ignored: values that look like a graph are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAIRS = np.argwhere(np.triu(A))
 
 
 class LooksLikeGraph:
-    """As networkx, igraph or PyTorch Geometric have it."""
+    """With an attribute of graphs of networkx, igraph or PyTorch Geometric."""
 
     def __init__(self, attribute):
         setattr(self, attribute, ())
@@ -64,7 +64,7 @@ def test_targets_are_ignored(y):
 
 
 class ArrayLike:
-    """Has no length, as arrays of some libraries have none until they are computed."""
+    """Has no length, like arrays of some libraries before they are computed."""
 
     def __init__(self, array):
         self.array = array
@@ -73,7 +73,7 @@ class ArrayLike:
         return self.array
 
 
-def test_what_becomes_an_array_is_looked_at_as_one():
+def test_objects_that_become_arrays_are_checked_as_arrays():
     make_selector("variance", 1).fit(X, ArrayLike(np.arange(N)))
     with pytest.raises(ValueError, match="If it is a graph, pass it by name"):
         make_selector("variance", 1).fit(X, ArrayLike(np.eye(N)))

@@ -24,8 +24,8 @@ from blockselect.utils.extras import comes_from
 from blockselect.utils.parameters import check_names
 
 FOR_FOLDS = (
-    "Cross-validation (GridSearchCV, cross_val_score) takes some rows of a matrix but all of its columns; pass "
-    "adjacency=NodeGraph(graph), of which it takes the subgraph."
+    "Cross-validation (GridSearchCV, cross_val_score) subsets the rows of a matrix but not its columns; pass "
+    "adjacency=NodeGraph(graph), which subsets both."
 )
 
 
