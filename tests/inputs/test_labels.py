@@ -66,7 +66,7 @@ def test_labels_of_a_series_are_put_in_the_order_of_the_nodes(index, ids, expect
         ([1, 0], None, r"not 0, 1, …, but .*labels\.to_numpy\(\)"),
         (["a", "b"], None, r"not 0, 1, …, but .*labels\.to_numpy\(\)"),
         (["a", "c"], ["a", "b"], r"2 node\(s\).*\['b', 'c'\]"),
-        (["a", "a"], ["a", "b"], r"in only one of them, or twice"),
+        (["a", "a"], ["a", "b"], r"1 node\(s\) are missing, unknown or repeated"),
         ([1, 2], [0, 1], r"\[0, 2\]"),
     ],
 )
@@ -111,10 +111,10 @@ def test_blocks_of_an_igraph_clustering_are_matched_by_name_or_row():
 @pytest.mark.parametrize(
     ("labels", "ids", "message"),
     [
-        ({"ann": 0, "bob": 1}, IDS, r"is a dict that does not name the nodes .*: 2 node\(s\).*\['cleo', 'dan'\]"),
-        ({0: 0, 1: 0, 2: 1, 3: 1}, IDS, r"is a dict that does not name the nodes .*: 8 node\(s\)"),
+        ({"ann": 0, "bob": 1}, IDS, r"is a dict that does not name each node .*: 2 node\(s\).*\['cleo', 'dan'\]"),
+        ({0: 0, 1: 0, 2: 1, 3: 1}, IDS, r"is a dict that does not name each node .*: 8 node\(s\)"),
         ({"ann": 0, "bob": 1}, None, r"names nodes such as \['ann', 'bob'\].*have no ids.*pass .* a DataFrame"),
-        ([{"ann", "bob"}, {"cleo"}], IDS, r"is a list that does not name the nodes .*: 1 node\(s\).*\['dan'\]"),
+        ([{"ann", "bob"}, {"cleo"}], IDS, r"is a list that does not name each node .*: 1 node\(s\).*\['dan'\]"),
         ([{"ann", "bob"}, {"cleo"}, {"bob", "dan"}], IDS, r"overlap: node 'bob' is in the communities 0 and 2; give"),
     ],
     ids=["not all", "numbers", "no ids", "not all in communities", "overlap"],

@@ -92,8 +92,8 @@ def _links_of_table(
     """Read a table of edges."""
     if n_nodes is None:
         raise ValueError(
-            f"{name} is a table of {len(edges)} edges, which need not name every node; "
-            "list the nodes: as_adjacency(edges, nodes=ids)."
+            f"{name} is a table of {len(edges)} edges, which need not name every node; list the nodes: "
+            "as_adjacency(edges, nodes=ids)."
         )
     if n_nodes == len(edges) < edges.shape[1] and edges.index.isin(edges.columns).all():
         _refuse_shape(edges.shape, n_nodes, name)  # rows of a matrix whose nodes have names
@@ -182,7 +182,7 @@ def _read_networkx(graph: Any, weight: Any) -> ReadGraph:
 
 
 def _read_numbered(graph: Any, weight: Any) -> ReadGraph | None:
-    """Read a graph whose nodes are numbers unless they have names; None if it is of another kind."""
+    """Read a graph of a library that numbers nodes unless they have names; None for other graphs."""
     if is_igraph(graph):
         return _read_igraph(graph, weight)
     if getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame):
@@ -242,7 +242,7 @@ def _from_edges(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any]
 
 
 def _weight_attribute(weight: Any, known: Container[Any], usual: str) -> Any:
-    """The attribute of edges that contains the weights; None if all links have the same weight."""
+    """Return the attribute of edges that contains the weights; None if all links have the same weight."""
     if weight is False or (weight is None and usual not in known):
         return None
     if weight is not None and weight not in known:
@@ -251,10 +251,7 @@ def _weight_attribute(weight: Any, known: Container[Any], usual: str) -> Any:
 
 
 def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
-    """Raise an error if node numbers could mean rows or ids.
-
-    In a graph without names they are rows, but in a list of edges they are ids.
-    """
+    """Raise an error if node numbers may be rows, as in a graph without names, or ids, as in a list of edges."""
     if node_ids is None or not any(isinstance(one, Real) for one in node_ids):
         return
     if node_ids.tolist() != list(range(len(node_ids))):

@@ -97,8 +97,8 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
         raise ParameterError(
             parameter,
             f"is a {kind} that names nodes such as {named.index[:3].tolist()}, not 0, 1, …, but the rows of the "
-            "features have no ids to match them with; pass the features as a DataFrame whose index "
-            "names the nodes, or, if the labels are in the order of the rows, an array: labels.to_numpy().",
+            "features have no ids to match; pass the features as a DataFrame whose index names the nodes, or, if the "
+            "labels are in the order of the rows, an array: labels.to_numpy().",
         )
     if is_series and counts and known.intersection(named.index).empty:
         return labels
@@ -106,8 +106,8 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
         alone = alone or named.index.tolist()
         raise ParameterError(
             parameter,
-            f"is a {kind} that does not name the nodes of the features once each: {len(alone)} node(s) are in only one "
-            f"of them, or twice, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
+            f"is a {kind} that does not name each node of the features once: {len(alone)} node(s) are missing, unknown "
+            f"or repeated, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
             "array in the order of the rows.",
         )
     return named.iloc[named.index.get_indexer(known)].to_numpy()
