@@ -127,8 +127,8 @@ def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
             graph = np.asarray(rows)
     elif not hasattr(graph, "__array__"):
         raise ValueError(
-            f"{name} is of type {type_name(graph)}, which cannot be read as a graph; convert it to a SciPy matrix, an "
-            "edge table (columns source, target and optionally weight) or a networkx graph, or read a file with "
+            f"{name} is of type {type(graph).__name__}, which cannot be read as a graph; convert it to a SciPy matrix, "
+            "an edge table (columns source, target and optionally weight) or a networkx graph, or read a file with "
             "blockselect.inputs.read_graph(path)."
         )
     is_plain = isinstance(graph, np.ndarray) and not np.ma.isMaskedArray(graph)
@@ -260,8 +260,3 @@ def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
             f"a number could be a row or an id; if it is the row, pass {name}=as_adjacency(graph); if it is the id, "
             "pass a list of edges."
         )
-
-
-def type_name(thing: Any) -> str:
-    kind = type(thing)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

@@ -123,11 +123,11 @@ def with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
     """Transpose a matrix that 10x wrote, and read the names of cells and genes from the files next to it."""
     prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
 
-    def beside(*names: str) -> Path | None:
+    def find(*names: str) -> Path | None:
         candidates = [file.with_name(f"{prefix}{name}{packed}") for name in names for packed in ("", ".gz")]
         return next((candidate for candidate in candidates if candidate.is_file()), None)
 
-    barcodes, genes = beside("barcodes.tsv"), beside("features.tsv", "genes.tsv")
+    barcodes, genes = find("barcodes.tsv"), find("features.tsv", "genes.tsv")
     if barcodes is None or genes is None:
         return table
     ids, names = read_names(barcodes), read_names(genes)

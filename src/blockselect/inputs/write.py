@@ -14,7 +14,6 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from blockselect.inputs.attributes import mark_as_result
-from blockselect.inputs.graph_objects import type_name
 from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import igraph_names
 from blockselect.inputs.text_files import format_of, is_packed
@@ -107,7 +106,7 @@ def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None,
     elif is_igraph(graph):
         own = igraph_names(graph) or list(range(graph.vcount()))
     else:
-        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a networkx or igraph graph.")
+        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a networkx or igraph graph.")
     missing = list(label_of.keys() - set(own))
     if missing or (nodes is None and len(own) != len(ids)):
         called = "are numbered 0, 1, …" if nodes is None else f"include {missing[:3]}, which the graph does not have"
