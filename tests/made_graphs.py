@@ -1,4 +1,4 @@
-"""Graphs whose number of blocks is known, and graphs of plain shapes."""
+"""Graphs with a known number of blocks, and simple shapes such as paths, stars and cliques."""
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ def planted(n_nodes, n_blocks, seed=0, **structure):
 
 
 def with_hubs(n_nodes, n_blocks, mean_degree, seed):
-    """Blocks whose nodes have degrees from a power law."""
+    """Blocks of nodes whose degrees follow a power law."""
     rng = np.random.default_rng(seed)
     blocks = np.arange(n_nodes) % n_blocks
     drawn = np.minimum(rng.pareto(1.5, n_nodes) + 1, np.sqrt(n_nodes))
@@ -30,7 +30,7 @@ def symmetric(upper):
 
 
 def reweighted(adjacency, weights):
-    """The same links, each with a weight; `weights(row, column)` of the links of the upper triangle."""
+    """The same links with weights, which `weights(row, column)` returns for the upper triangle."""
     links = sparse.triu(adjacency, 1, format="coo")
     links.data = weights(links.row, links.col)
     return symmetric(links)
@@ -41,7 +41,7 @@ def cliques(n_cliques, size):
 
 
 def with_hanging_cliques(adjacency, n_cliques, seed):
-    """Cliques of 5 to 9 nodes, each with one link to the graph."""
+    """The graph with additional cliques of 5 to 9 nodes, each attached by one link."""
     rng, n = np.random.default_rng(seed), adjacency.shape[0]
     sizes = rng.integers(5, 10, n_cliques)
     first = n + np.cumsum(sizes) - sizes
@@ -65,7 +65,7 @@ def binary_tree(n):
 
 
 def grid(n):
-    """The largest square grid of at most n nodes."""
+    """The largest square grid with at most n nodes."""
     side = int(np.sqrt(n))
     along = sparse.eye_array(side)
     return sparse.csr_array(sparse.kron(path(side), along) + sparse.kron(along, path(side)))
@@ -84,7 +84,7 @@ def pairs(n):
 
 
 def one_link(n):
-    """All nodes but two are isolated."""
+    """A graph in which all nodes but two are isolated."""
     return linked(n, [0], [1])
 
 

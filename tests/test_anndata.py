@@ -1,4 +1,4 @@
-"""select_genes writes what scanpy's users look for, where they look for it."""
+"""select_genes stores its results as scanpy does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from made_fits import QUICK
 
 
 class Cells:
-    """The parts of AnnData that are used, so that the tests need no anndata."""
+    """The parts of AnnData that are used, so that the tests do not need anndata."""
 
     def __init__(self, X, adjacency, **layers):
         n, m = X.shape
@@ -47,7 +47,7 @@ class RealCells:
 
 
 @pytest.mark.parametrize("kind", [Cells, RealCells])
-def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, fitted, tmp_path):
+def test_results_are_stored_as_scanpy_stores_them(kind, network, fitted, tmp_path):
     cells = kind(network.features, network.adjacency)
     assert select_genes(cells, 12, **QUICK) is None
     assert_array_equal(cells.var["blockselect"], fitted.support_)
@@ -70,7 +70,7 @@ def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, fi
         cells.write_h5ad(tmp_path / "cells.h5ad")  # every part of the record can be stored
 
 
-def test_a_copy_or_a_table_leaves_the_data_as_they_are(network, fitted):
+def test_a_copy_or_a_table_leaves_the_data_unchanged(network, fitted):
     cells = Cells(network.features, network.adjacency)
     table = select_genes(cells, 12, inplace=False, **QUICK)
     written = select_genes(cells, 12, copy=True, subset=True, key_added="mine", **QUICK)
@@ -81,14 +81,14 @@ def test_a_copy_or_a_table_leaves_the_data_as_they_are(network, fitted):
     assert written.var["mine"].all()
 
 
-def test_a_layer_is_read_in_the_place_of_x(network, fitted):
+def test_a_layer_is_read_instead_of_x(network, fitted):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
     select_genes(cells, 12, layer="counts", **QUICK)
     assert_array_equal(cells.var["blockselect_score"], fitted.scores_)
     assert cells.uns["blockselect"]["params"]["layer"] == "counts"
 
 
-def test_errors_say_what_to_choose_instead(network):
+def test_errors_suggest_what_to_choose(network):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
     with pytest.raises(ParameterError, match=r"X contains negative values, as after scaling; choose a layer"):
         select_genes(cells, 12)
@@ -101,7 +101,7 @@ def test_errors_say_what_to_choose_instead(network):
     for arguments, message in REFUSED.items():
         with pytest.raises(ParameterError, match=message):
             select_genes(cells, **dict(arguments))
-    with pytest.raises(ParameterError, match=r"copy excludes inplace=False"):
+    with pytest.raises(ParameterError, match=r"copy cannot be combined with inplace=False"):
         select_genes(cells, 1, copy=True, inplace=False)
 
 
@@ -118,11 +118,11 @@ def test_blocks_of_a_series_or_a_one_hot_table_are_put_in_the_order_of_the_cells
 
 
 REFUSED = {
-    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes excludes n_genes; set only one",
+    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes cannot be combined with n_genes; set only one",
     (("use_raw", True),): r"use_raw is True, but the AnnData has no raw",
-    (("use_raw", True), ("layer", "counts")): r"use_raw excludes layer; set only one",
+    (("use_raw", True), ("layer", "counts")): r"use_raw cannot be combined with layer; set only one",
     (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
-    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key excludes obsp; set only one",
+    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key cannot be combined with obsp; set only one",
     (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
     (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is an HTML page",
     (("report", "genes.html"), ("batch_key", "day")): r"report is one page .* with batch_key each batch has its own",
@@ -132,7 +132,7 @@ REFUSED = {
 }
 
 
-def test_the_names_of_scanpys_arguments_work(network, fitted):
+def test_arguments_may_have_the_names_of_scanpy(network, fitted):
     cells = Cells(-network.features, np.eye(200))
     cells.raw = SimpleNamespace(X=network.features[:, ::-1], var_names=cells.var_names[::-1])
     cells.obsp["mine_connectivities"] = network.adjacency
@@ -170,7 +170,7 @@ def test_blocks_can_be_a_column_of_obs_and_keep_their_names(kind, network, tmp_p
         select_genes(cells, 5, block_model="louvain")
 
 
-def test_auto_writes_p_values_which_a_later_number_of_genes_removes(network):
+def test_auto_stores_p_values_which_a_later_call_removes(network):
     cells = Cells(network.features, network.adjacency)
     select_genes(cells, "auto", **QUICK)
     automatic = BlockModelSelector("auto", **QUICK).fit(network.features, adjacency=network.adjacency)
@@ -180,7 +180,7 @@ def test_auto_writes_p_values_which_a_later_number_of_genes_removes(network):
     assert "blockselect_pval" not in cells.var
 
 
-def test_auto_on_a_graph_of_scanpy_says_that_its_p_values_mean_nothing(network):
+def test_auto_warns_that_p_values_are_meaningless_for_a_graph_of_scanpy(network):
     cells = Cells(network.features, network.adjacency)
     cells.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {"method": "umap", "n_neighbors": 15}}
     with pytest.warns(UserWarning, match=r"built from the expression matrix, as uns\['neighbors'\] .* meaningless"):
@@ -219,7 +219,7 @@ def test_genes_are_ranked_within_batches_and_ordered_by_the_median_rank(kind, ne
         cells.write_h5ad(tmp_path / "cells.h5ad")
 
 
-def test_blocks_can_be_given_beside_batches_and_a_bad_batch_is_named(network):
+def test_blocks_can_be_combined_with_batches_and_a_bad_batch_is_named(network):
     cells = Cells(network.features, network.adjacency)
     cells.obs["day"], cells.obs["kind"] = np.where(np.arange(200) % 2, "Mon", "Tue"), network.blocks
     model = BlockModel.from_labels(network.adjacency, network.blocks)
@@ -234,7 +234,7 @@ def test_blocks_can_be_given_beside_batches_and_a_bad_batch_is_named(network):
         select_genes(cells, 5, batch_key="day", **QUICK)
 
 
-def test_a_page_shows_the_genes_and_the_cell_types_beside_the_blocks(network, tmp_path):
+def test_a_page_compares_the_blocks_with_cell_types(network, tmp_path):
     cells = Cells(network.features, network.adjacency)
     cells.obs["kind"] = pd.Categorical(np.array(["T cells", "B cells", "monocytes"])[network.blocks])
     select_genes(cells, 12, report=tmp_path / "genes.html", labels="kind", **QUICK)
@@ -247,7 +247,7 @@ def test_a_page_shows_the_genes_and_the_cell_types_beside_the_blocks(network, tm
     assert not (tmp_path / "other.html").exists()
 
 
-def test_genes_of_the_same_name_are_told_apart(network):
+def test_genes_of_the_same_name_are_distinguished(network):
     cells = Cells(network.features, network.adjacency)
     cells.var.index = ["gene0", "gene0", *cells.var_names[2:]]
     table = select_genes(cells, 12, inplace=False, **QUICK)

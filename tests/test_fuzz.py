@@ -1,6 +1,6 @@
-"""Random attributed graphs through every selector: what must hold whatever comes in.
+"""Every selector on random attributed graphs: properties that must hold for any input.
 
-CI tries some hundred networks, the same ones each time; `make fuzz` more than ten thousand, new ones each time.
+CI tries a few hundred networks, the same ones each time; `make fuzz` tries more than ten thousand new ones.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ IN_CI = 8  # networks for each selector and test
 N_EXAMPLES = int(os.environ.get("BLOCKSELECT_FUZZ_EXAMPLES", IN_CI))
 SOURCE = Path(blockselect.__file__).parent
 
-# Changes that a selector's scores follow, but for those named here.
+# Changes of the input under which the scores change accordingly, with exceptions.
 CHANGES = ("nodes", "features", "sparse", "edge table")
 NOT_FOLLOWED = {
-    # Where blocks, clusters or sampled links begin at random by the place of a node, another order is another start.
+    # If random starts or sampled links depend on the positions of nodes, another order is another start.
     "nodes": {
         *("block-model", "bmgufs", "ndfs", "ndfs-published", "netfs", "lufs"),
         *("gfs", "adapt"),
@@ -38,7 +38,7 @@ NOT_FOLLOWED = {
 }
 
 
-FEW_CANDIDATES = {"block-model", "bmgufs"}  # the more, the longer a fit takes
+FEW_CANDIDATES = {"block-model", "bmgufs"}  # methods whose time grows with the number of candidates
 few = st.integers(1, 10)
 
 
@@ -51,7 +51,7 @@ class Network:
 
 @st.composite
 def networks(draw, *, generic=False):
-    """A few nodes and features of every kind; generic ones share no value, so that nothing is left to ties."""
+    """A few nodes and features of every kind; generic features have no equal values, and so no ties."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, m = (draw(st.integers(12, 24)), draw(st.integers(2, 6))) if generic else draw(st.tuples(st.integers(2, 24), few))
     features = rng.gamma(2.0, size=(n, m))
@@ -87,7 +87,7 @@ def graphs(draw, n, rng):
 
 
 def fitted(name, network, *, features=None, adjacency=None):
-    """The selector, or None where it refuses the network in words of ours."""
+    """The fitted selector, or None if it refuses the network with an error of this package."""
     selector = make_selector(name, 1, n_blocks=network.n_blocks, random_state=0)
     if name in FEW_CANDIDATES:
         selector.set_params(n_candidates=3)
@@ -103,7 +103,7 @@ def fitted(name, network, *, features=None, adjacency=None):
 
 
 def check_refusal(error):
-    """Raised by a line of this package, in a sentence that ends."""
+    """The error is raised by this package, and its message is a full sentence."""
     assert type(error).__name__ in {"ValueError", "ParameterError", "InvalidParameterError"}, repr(error)
     last = traceback.extract_tb(error.__traceback__)[-1].filename
     assert type(error).__name__ == "InvalidParameterError" or Path(last).is_relative_to(SOURCE), repr(error)
@@ -127,7 +127,7 @@ examples = settings(
 @pytest.mark.parametrize("name", SELECTORS)
 @examples
 @given(network=networks())
-def test_any_network_gives_a_ranking_or_a_clear_refusal(name, network):
+def test_any_network_gives_a_ranking_or_a_clear_error(name, network):
     selector = fitted(name, network)
     if selector is not None:
         check_result(selector, network.features.shape[1])
@@ -160,7 +160,7 @@ def test_scores_follow_what_does_not_change_the_network(name, network, change, s
 
 
 def edge_table(adjacency, seed):
-    """Each link at least once, some in both directions: weights of one direction would add up."""
+    """Each link at least once, and some in both directions, because weights of one direction would add up."""
     source, target = np.nonzero(np.triu(adjacency))
     edges = pd.DataFrame({"source": source, "target": target, "weight": adjacency[source, target]})
     others = edges[edges["source"] != edges["target"]].sample(frac=0.5, random_state=seed)

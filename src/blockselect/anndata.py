@@ -1,4 +1,4 @@
-"""select_genes: select the genes that explain a graph of cells, and store them in an AnnData object, as scanpy does."""
+"""select_genes: select the genes that explain a graph of cells, and store them in an AnnData, as scanpy does."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from sklearn.base import clone
 from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.blockmodels.model import BlockModel, is_pair_of_matrices
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.inputs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
-from blockselect.inputs.kinds import FeatureTable, anndata_matrix, is_anndata
+from blockselect.inputs.adjacency import cell_graph
+from blockselect.inputs.graph_objects import ReadGraph
+from blockselect.inputs.kinds import CONNECTIVITIES, FeatureTable, anndata_matrix, is_anndata
 from blockselect.inputs.labels import as_labels, labels_by_id
 from blockselect.utils.arrays import IntArray, ObjectArray
 from blockselect.utils.errors import ParameterError
@@ -54,7 +55,7 @@ def select_genes(
         Cells in rows and genes in columns, with a graph of the cells such as that of ``scanpy.pp.neighbors``. The
         values must be ≥ 0: counts or log1p of counts, but not scaled values.
     n_genes : int, float, "auto" or None, default=None
-        Number of genes to select; a float between 0 and 1 is a share of them; None selects half. "auto" tests each
+        Number of genes to select; a float between 0 and 1 is a share of all genes; None selects half. "auto" tests each
         gene against chance, which needs a graph that was not made from the same genes, such as a spatial graph.
     n_top_genes : int, optional
         Another name for `n_genes`, as in scanpy.
@@ -69,15 +70,15 @@ def select_genes(
     batch_key : str, optional
         The column of ``adata.obs`` with the batch of each cell. Genes are then ranked within each batch, from
         its cells and the links among them, and ordered by the median of their ranks, equal medians by the mean score.
-        This is not possible with "auto".
+        Not available with "auto".
     block_model : str, labels or BlockModel, default="mixed"
         A column of ``adata.obs``, such as "louvain" or "leiden", whose groups are used as the blocks; otherwise as in
         :class:`blockselect.BlockModelSelector`.
     report : str or Path, optional
-        Write a page about the selection to this file, whose name must end in .html. It needs the extra `report`, and
-        is not possible with `batch_key`, because each batch has its own blocks.
+        Write a page about the selection to this file, whose name must end in .html. This needs the extra `report`, and
+        is not available with `batch_key`, because each batch has its own blocks.
     labels : str, optional
-        The column of ``adata.obs`` with known cell types, which the page shows next to the blocks. They do not
+        The column of ``adata.obs`` with known cell types, which the page compares with the blocks. They do not
         influence the selection.
     key_added : str, default="blockselect"
         Prefix of the names of all results that are stored.
@@ -95,22 +96,23 @@ def select_genes(
     Returns
     -------
     None, AnnData or DataFrame
-        The copy if `copy` is set, or the table if `inplace` is not. The stored results are
+        The copy with ``copy=True``, the table with ``inplace=False``. The stored results are
 
         - ``var["blockselect"]``: whether the gene is selected;
         - ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best);
         - ``var["blockselect_marked_block"]``: the block with the strongest evidence among those in which the gene
           is significantly more common than elsewhere, missing if there is none; ``var["blockselect_block_name"]``: its
-          name; ``var["blockselect_lift"]``: the mean of the gene there divided by the mean over all cells; and
-          ``var["blockselect_n_marked_blocks"]``: how many blocks it marks;
-        - with "auto" ``var["blockselect_pval"]`` and ``var["blockselect_qval"]``;
-        - ``obs["blockselect_block"]``: the block of each cell, by its number, or its group if groups were given;
+          name; ``var["blockselect_lift"]``: the mean of the gene there divided by its mean over all cells; and
+          ``var["blockselect_n_marked_blocks"]``: the number of blocks that it marks;
+        - with "auto", ``var["blockselect_pval"]`` and ``var["blockselect_qval"]``;
+        - ``obs["blockselect_block"]``: the number of the block of each cell, or its group if groups were given;
         - ``obs["blockselect_block_name"]``: its name, see `blocks_` of :class:`blockselect.BlockModelSelector`;
         - ``uns["blockselect"]``: the settings, and the blocks with their densities.
 
         With `batch_key` each batch has its own blocks, called "batch:block". The score is the mean over all batches;
         marked blocks and lift are those of the batch in which the gene has its best rank; and
-        ``var["blockselect_nbatches"]`` counts the batches in which the gene is among the selected number of genes.
+        ``var["blockselect_nbatches"]`` counts the batches in which the rank of the gene is at most the number of
+        selected genes.
     """
     if not is_anndata(adata):
         raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData.")
@@ -121,7 +123,7 @@ def select_genes(
         ("use_raw", "layer", use_raw and layer is not None),
     ):
         if are_both_set:
-            raise ParameterError(parameter, f"excludes {other}; set only one of them.")
+            raise ParameterError(parameter, f"cannot be combined with {other}; set only one of them.")
     types = _page_labels(adata, report, labels, batch_key)
     n_genes = n_genes if n_top_genes is None else n_top_genes
     key = _graph_key(adata, obsp, neighbors_key)
@@ -149,7 +151,7 @@ def select_genes(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """What a selection reads."""
+    """The input of a selection: expression, graph and blocks of the cells."""
 
     matrix: Any  # (n, m)
     graph: ReadGraph  # of the n cells
@@ -168,14 +170,14 @@ class _Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Selection:
-    """The result of a selection, in a form that does not depend on how it was made."""
+    """The result of a selection, with or without batches."""
 
     genes: pd.DataFrame  # (m, …) the columns of `var` without their prefix
     blocks: pd.DataFrame  # (n, 2) the columns of `obs` without their prefix
     record: dict[str, Any]  # entries of `uns`
 
     def table(self, gene_names: Any, prefix: str) -> pd.DataFrame:
-        """The genes by name, with the columns that `var` gets."""
+        """Return a table of the genes by name, with the columns of `var` that are stored."""
         table = self.genes.set_index(pd.Index(gene_names))
         table.columns = [prefix if one == "selected" else f"{prefix}_{one}" for one in table]
         return table
@@ -188,7 +190,7 @@ def _fit(selector: BlockModelSelector, cells: _Cells) -> BlockModelSelector:
 
 
 def _selection(selector: BlockModelSelector, prefix: str = "") -> _Selection:
-    """What is stored about a fitted selector; all block names get the prefix."""
+    """Collect what is stored about a fitted selector, with a prefix for all block names."""
     model, given = selector.block_model_, selector.block_model
     was_given = isinstance(given, np.ndarray)
     groups = np.unique(given) if was_given else np.arange(model.n_blocks)
@@ -246,14 +248,14 @@ def _select_by_batch(selector: BlockModelSelector, cells: _Cells, batches: Objec
 
 
 def _unique(names: Any) -> ObjectArray:
-    """Names of cells or genes; those that occurred before get a number, as in anndata."""
+    """Make names unique: a name that occurred before gets a number, as in anndata."""
     given = pd.Series(np.array(names, dtype=object))
     again = given.groupby(given).cumcount().astype(str).to_numpy(dtype=object)
     return np.where(again == "0", given, given + "-" + again)
 
 
 def _page_labels(adata: Any, report: str | Path | None, labels: str | None, batch_key: str | None) -> Any:
-    """The known labels of the cells, if any; the path and the labels of a page are checked before any work."""
+    """Return the known labels of the cells, if any; check them and the path of the page before any computation."""
     if report is not None:
         check_page_path(report, "report")
     if report is not None and batch_key is not None:
@@ -271,7 +273,7 @@ def _page_labels(adata: Any, report: str | Path | None, labels: str | None, batc
 
 
 def _graph_key(adata: Any, obsp: str, neighbors_key: str | None) -> str:
-    """The key of the graph in `obsp`."""
+    """Return the key of the graph in `obsp`."""
     if neighbors_key is None:
         return obsp
     record = adata.uns.get(neighbors_key)
@@ -286,7 +288,7 @@ def _graph_key(adata: Any, obsp: str, neighbors_key: str | None) -> str:
 
 
 def _expression(adata: Any, layer: str | None, *, use_raw: bool) -> Any:
-    """The values of the genes of `adata`, which must be ≥ 0."""
+    """Return the expression of the genes, which must be ≥ 0."""
     where = "raw" if use_raw else "X" if layer is None else f"layer {layer!r}"
     matrix = _raw_matrix(adata) if use_raw else anndata_matrix(adata, layer)
     values = matrix.data if sparse.issparse(matrix) else matrix
@@ -313,9 +315,9 @@ def _raw_matrix(adata: Any) -> Any:
 
 
 def _as_block_model(adata: Any, block_model: Any) -> Any:
-    """The name of a family or a BlockModel as it is, and other blocks as an array with the block of each cell."""
+    """Return the name of a family or a BlockModel unchanged, and other blocks as an array with one label per cell."""
     if is_pair_of_matrices(block_model):
-        block_model = block_model[0]  # the default does not use the densities
+        block_model = block_model[0]  # BlockModelSelector does not use the densities
     if isinstance(block_model, BlockModel):
         return block_model
     if isinstance(block_model, str):
@@ -332,7 +334,7 @@ def _as_block_model(adata: Any, block_model: Any) -> Any:
 
 
 def _batches(adata: Any, batch_key: str, n_genes: Any) -> ObjectArray:
-    """The batch of each cell, as text."""
+    """Return the batch of each cell, as text."""
     if batch_key not in adata.obs:
         raise ParameterError("batch_key", f"is {batch_key!r}, but obs has the columns {list(adata.obs)}; choose one.")
     if n_genes == "auto":
@@ -341,8 +343,8 @@ def _batches(adata: Any, batch_key: str, n_genes: Any) -> ObjectArray:
 
 
 def _store(adata: Any, found: _Selection, key: str, params: dict[str, Any]) -> None:
-    """Write to `var`, `obs` and `uns` what an .h5ad file can store: text, numbers and arrays, but not None."""
-    for optional in ("pval", "qval", "nbatches"):  # of an earlier call with other arguments
+    """Write to `var`, `obs` and `uns`, with types that an .h5ad file can store: text, numbers and arrays, not None."""
+    for optional in ("pval", "qval", "nbatches"):  # from an earlier call with other arguments
         if f"{key}_{optional}" in adata.var:
             del adata.var[f"{key}_{optional}"]
     table = found.table(adata.var_names, key)

@@ -18,16 +18,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from blockselect.inputs.adjacency import CONNECTIVITIES, graph_of
-from blockselect.inputs.attributed import (
-    AttributedGraph,
-    CheckedTable,
-    check_attributed_graph,
-    check_feature_table,
-    refuse_graph_as_target,
-)
-from blockselect.inputs.features import as_feature_table
-from blockselect.inputs.kinds import is_anndata, is_attributed_graph, is_igraph, is_networkx
+from blockselect.inputs.adjacency import graph_of
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.inputs.features import CheckedTable, as_feature_table, check_feature_table, refuse_graph_as_target
+from blockselect.inputs.kinds import CONNECTIVITIES, is_anndata, is_attributed_graph, is_igraph, is_networkx
 from blockselect.result import Result
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import constant_columns

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.inputs.attributed import AttributedGraph, CheckedTable
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inputs.features import CheckedTable
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.matrices import as_dense
 from blockselect.rows.statistics import mean_and_variance

@@ -103,7 +103,7 @@ def test_blocks_of_a_series_find_their_nodes_by_its_index(network, kind):
     ours = kind(12, block_model=shuffled, random_state=0).fit(frame, adjacency=network.adjacency)
     assert_array_equal(ours.labels_, network.blocks)
     with pytest.raises(
-        ParameterError, match=r"is a Series that does not name the nodes of the features once each.*'cell-0'"
+        ParameterError, match=r"is a Series that does not name each node of the features once.*'cell-0'"
     ):
         kind(12, block_model=shuffled.drop("cell-0")).fit(frame, adjacency=network.adjacency)
 

@@ -1,4 +1,4 @@
-"""Edge tables and named matrices: what each row means for the adjacency."""
+"""Edge tables and named matrices: how each row contributes to the adjacency matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from blockselect.inputs import as_adjacency, check_attributed_graph
-from blockselect.inputs.edges import edge_matrix
 
 N = 5
 ends = st.tuples(st.integers(0, N - 1), st.integers(0, N - 1))
@@ -26,7 +25,7 @@ def test_weights_of_the_same_edge_add_up(edges):
     expected = np.zeros((N, N))
     for (source, target), weight in edges:
         expected[source, target] += weight
-    assert_array_equal(edge_matrix(_table(edges), N).toarray(), expected)
+    assert_array_equal(as_adjacency(_table(edges), nodes=N).toarray(), expected)
 
 
 @given(edges=weighted_edges)
@@ -35,30 +34,30 @@ def test_the_same_edge_counts_once_without_weights(edges):
     for (source, target), _ in edges:
         expected[source, target] = 1
     table = _table(edges)[["source", "target"]]
-    assert_array_equal(edge_matrix(table, N).toarray(), expected)
+    assert_array_equal(as_adjacency(table, nodes=N).toarray(), expected)
 
 
 @given(edges=weighted_edges, data=st.data())
 def test_the_order_of_the_edges_does_not_matter(edges, data):
     shuffled = data.draw(st.permutations(edges))
-    first, second = edge_matrix(_table(edges), N), edge_matrix(_table(shuffled), N)
+    first, second = as_adjacency(_table(edges), nodes=N), as_adjacency(_table(shuffled), nodes=N)
     for part in ("data", "indices", "indptr"):
         assert_array_equal(getattr(first, part), getattr(second, part))
 
 
 @given(edges=weighted_edges, order=st.permutations(range(N)))
 def test_ids_in_any_order_lead_to_the_same_links(edges, order):
-    by_row = edge_matrix(_table(edges), N).toarray()
+    by_row = as_adjacency(_table(edges), nodes=N).toarray()
     ids = np.array([f"n{i}" for i in range(N)], dtype=object)
     named = _table(edges).assign(source=lambda t: ids[t["source"]], target=lambda t: ids[t["target"]])
-    by_id = edge_matrix(named, N, ids[list(order)]).toarray()
+    by_id = as_adjacency(named, nodes=ids[list(order)]).toarray()
     assert_array_equal(by_id, by_row[np.ix_(order, order)])
 
 
 def test_the_callers_table_is_not_changed():
     table = pd.DataFrame({"source": [0, 0], "target": [1, 1], "weight": ["2", "3"]})
     before = table.copy(deep=True)
-    assert edge_matrix(table, N)[0, 1] == 5
+    assert as_adjacency(table, nodes=N)[0, 1] == 5
     pd.testing.assert_frame_equal(table, before)
 
 
@@ -86,7 +85,7 @@ def test_float32_weights_become_float64():
     assert as_adjacency(np.ones((2, 2), dtype=np.float32)).dtype == np.float64
 
 
-def test_links_of_a_matrix_count_alike_without_weights():
+def test_weight_false_gives_all_links_of_a_matrix_weight_1():
     weights = np.array([[0, 2.5], [0.5, 0]])
     assert_array_equal(as_adjacency(weights, weight=False).toarray(), weights > 0)
     assert_array_equal(as_adjacency(weights).toarray(), weights)

@@ -1,4 +1,4 @@
-"""The gate: what it accepts means the same in every form, and what it refuses it explains."""
+"""check_attributed_graph: every accepted form gives the same network."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_container_means_the_same_as_the_dense_array(convert, features, we
 
 
 @given(weights=arrays(np.float64, (5, 5), elements=st.floats(0, 9, width=16)).filter(np.any))
-def test_adjacency_comes_out_clean_and_undirected(weights):
+def test_the_adjacency_is_canonical_and_symmetric(weights):
     adjacency = check_attributed_graph(np.eye(5), weights).adjacency
     assert isinstance(adjacency, sparse.csr_array)
     assert adjacency.dtype == np.float64
@@ -75,11 +75,6 @@ def test_nullable_frames_work():
     assert_array_equal(check_attributed_graph(frame, A).features, [[1, 1], [0, 0], [2, 1]])
 
 
-def test_a_sparse_frame_may_leave_out_another_value_than_zero():
-    frame = pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 1.0, 0.0], fill_value=1.0)})
-    assert_array_equal(check_attributed_graph(frame, A).features, [[1], [1], [0]])
-
-
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
 def test_int8_duplicates_add_up_without_overflow(form):
     counts = sparse.coo_array((np.full(3, 100, dtype=np.int8), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
@@ -93,7 +88,7 @@ def test_int8_duplicates_add_up_without_overflow(form):
     assert_array_equal(result, np.transpose(expected) if form == "csc" else expected)
 
 
-def test_a_duplicate_true_is_one_entry():
+def test_duplicate_entries_of_a_boolean_matrix_count_once():
     twice = sparse.coo_array((np.ones(3, dtype=bool), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
     assert_array_equal(_dense(check_attributed_graph(twice, twice).features), [[0, 1], [1, 0]])
 
@@ -173,7 +168,7 @@ def test_self_loops_isolated_nodes_and_empty_columns_are_kept_and_counted():
     assert_array_equal(graph.adjacency.diagonal(), [0, 1, 0, 1, 0])
 
 
-def test_a_missing_adjacency_is_made_of_nearest_neighbours_where_asked():
+def test_n_neighbors_replaces_a_missing_adjacency():
     features = np.random.default_rng(0).random((12, 4))
     graph = check_attributed_graph(features, None, n_neighbors=3)
     assert graph.adjacency.sum(axis=1).min() >= 3

@@ -1,4 +1,4 @@
-"""The gate's errors: each names the problem, where it is, and the way out."""
+"""Errors of check_attributed_graph: each states the problem, its position and a remedy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ERRORS = {
     "square frame sliced by rows": (X[:2], pd.DataFrame(A).iloc[:2], {}, r"shape \(2, 3\)", r"NodeGraph\(graph\)"),
     "graph of networkx sliced by rows": (X[:2], [nx.path_graph(3)[0], nx.path_graph(3)[1]], {},
         r"list of networkx adjacency views", r"NodeGraph\(graph\)"),
-    "node count": (X, np.ones((4, 4)), {}, r"4 nodes but features has 3", r"pass the graph of exactly these"),
+    "node count": (X, np.ones((4, 4)), {}, r"4 nodes but features has 3", r"pass a graph with one node per row"),
     "adjacency missing": (X, None, {}, r"adjacency is missing", r"nearest_neighbour_graph"),
     "adjacency one-dimensional": (X, A[0], {}, r"adjacency has 1 dimension", r"expected a matrix"),
     "adjacency a name": (X, "graph", {}, r"type str", r"read_graph"),
@@ -118,9 +118,9 @@ ERRORS = {
     "edge columns": (X, pd.DataFrame([[0, 1, 2, 3]]), {},
         r"needs the columns source, target", r"Rename them"),
     "square frame of other nodes": (FRAME, pd.DataFrame(A, list("abz"), list("abz")), {},
-        r"2 node\(s\) are in only one.*\['c', 'z'\]", r"name the same nodes"),
+        r"2 node\(s\) are in only one.*\['c', 'z'\]", r"use the same ids in both"),
     "square frame of more nodes": (FRAME, pd.DataFrame(1, list("abcd"), list("abcd")), {},
-        r"\['d'\]", r"same nodes"),
+        r"\['d'\]", r"same ids"),
     "square frame with duplicates": (FRAME, pd.DataFrame(A, list("aab"), list("aab")), {},
         r"duplicate node id.*'a'", r"make each.*unique"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What only looks like numbers is refused, and the error names the cell or the column."""
+"""Values that only look like numbers are refused, and the error names the cell or the column."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ ODD = {
 
 
 @pytest.mark.parametrize(("features", "kind", "message"), ODD.values(), ids=ODD.keys())
-def test_what_is_no_number_is_named(features, kind, message):
-    """By every way in: scikit-learn's own checks would come first in a selector, and make numbers of most of these."""
+def test_values_that_are_not_numbers_are_named(features, kind, message):
+    """Also in selectors, where scikit-learn's checks would convert most of these values to numbers."""
     selectors = (BlockModelSelector(1, n_blocks=2), make_selector("morans-i", 1), make_selector("variance", 1))
     for selector in selectors:
         with pytest.raises(kind, match=message):
@@ -58,7 +58,7 @@ def test_what_is_no_number_is_named(features, kind, message):
         np.array([[None, 1], [2.5, "3"]], dtype=object),
     ],
 )
-def test_numbers_in_any_dress_pass(matrix):
+def test_numbers_are_accepted_in_any_type(matrix):
     as_float_matrix(matrix, "features")
 
 
@@ -73,5 +73,5 @@ def test_links_are_checked_as_features_are(adjacency):
     [(1, True), ("1e5", True), ("x", False), (10**400, False), (1j, False), (np.complex128(1j), False),
      (np.timedelta64(1, "s"), False), (None, False), (True, True)],
 )  # fmt: skip
-def test_numbers_are_told_from_others(entry, expected):
+def test_is_number_accepts_only_real_numbers(entry, expected):
     assert is_number(entry) is expected

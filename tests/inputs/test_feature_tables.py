@@ -1,4 +1,4 @@
-"""Tables as people have them: ids in any column, columns to leave out, and text that becomes indicators."""
+"""Tables of users: ids in any column, columns to drop, and text that becomes indicators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PEOPLE = "age,name,team,city\n31,ann,red,Rome\n47,bob,blue,\n28,cleo,red,Oslo\n"
 
 @pytest.fixture(params=["csv", "parquet"])
 def people(request, tmp_path):
-    """The same table as a file of text and as a stored frame."""
+    """The same table as CSV and as Parquet."""
     text = tmp_path / "people.csv"
     text.write_text(PEOPLE, encoding="utf-8")
     if request.param == "csv":
@@ -41,14 +41,14 @@ def test_ids_of_numbers_stay_as_they_are_written(tmp_path):
     assert read_features(tmp_path / "f.csv", id_column="id").node_ids.tolist() == ["007", "7"]
 
 
-def test_row_numbers_that_pandas_wrote_are_no_feature(tmp_path):
+def test_row_numbers_that_pandas_wrote_are_not_a_feature(tmp_path):
     (tmp_path / "f.csv").write_text(",a,id\n0,1,x\n1,2,y\n", encoding="utf-8")
     assert read_features(tmp_path / "f.csv", id_column="id").feature_names.tolist() == ["a"]
     (tmp_path / "g.csv").write_text(",a\nx,1\ny,2\n", encoding="utf-8")
     assert read_features(tmp_path / "g.csv").node_ids.tolist() == ["x", "y"]
 
 
-def test_an_index_that_pandas_stored_is_named_as_a_column_is(tmp_path):
+def test_an_index_that_pandas_stored_can_be_named_as_id_column(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="node")).to_parquet(tmp_path / "f.parquet")
     assert list(read_features(tmp_path / "f.parquet", id_column="node").node_ids) == ["x", "y"]
@@ -68,32 +68,32 @@ def test_a_stored_index_may_share_its_name_with_a_feature(tmp_path, index, colum
 
 
 @pytest.mark.parametrize("settings", [{"id_column": "nam"}, {"id_column": "name", "drop": ["nam"]}])
-def test_an_unknown_column_is_refused_with_a_guess(people, settings):
+def test_an_unknown_column_is_refused_with_a_suggestion(people, settings):
     with pytest.raises(
         ValueError, match=r"no column is called 'nam'; choose one of: age, name, .* Did you mean name\?"
     ):
         read_features(people, **settings)
 
 
-def test_the_ids_are_not_dropped_and_something_is_left(people):
+def test_ids_cannot_be_dropped_nor_all_features(people):
     with pytest.raises(ValueError, match="'name' contains the ids of the nodes and cannot be dropped"):
         read_features(people, id_column="name", drop=["name"])
     with pytest.raises(ValueError, match="no column is left for features"):
         read_features(people, id_column="name", drop=["age", "team", "city"])
 
 
-def test_text_that_names_nodes_is_not_made_indicators(people):
+def test_text_that_names_nodes_does_not_become_indicators(people):
     with pytest.raises(ValueError, match=r"'name' has 3 different texts in 3 rows.*drop=\[.name.\].*id_column=.name."):
         read_features(people, id_column="team", one_hot=True, drop=["city"])
 
 
-def test_a_word_among_numbers_is_a_mistake_also_where_text_is_encoded(tmp_path):
+def test_a_word_among_numbers_is_an_error_even_with_one_hot(tmp_path):
     (tmp_path / "f.csv").write_text("id,a\nx,1\ny,2\nz,unknown\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"column 'a' contains 'unknown'.*fill in a number.*drop=\[.a.\]"):
         read_features(tmp_path / "f.csv", one_hot=True)
 
 
-def test_an_error_about_text_names_the_cures(tmp_path):
+def test_an_error_about_text_names_the_remedies(tmp_path):
     (tmp_path / "f.csv").write_text(PEOPLE, encoding="utf-8")
     with pytest.raises(
         ValueError, match=r"contains 'ann'.*drop=\['name'\], turn .* with one_hot=True, or.*ids.*id_column='name'"
@@ -102,12 +102,12 @@ def test_an_error_about_text_names_the_cures(tmp_path):
 
 
 @pytest.mark.parametrize("settings", [{"id_column": "a"}, {"drop": ["a"]}, {"one_hot": True}])
-def test_a_matrix_has_no_such_columns(tmp_path, settings):
+def test_parameters_of_tables_are_refused_for_matrices(tmp_path, settings):
     with pytest.raises(ValueError, match=rf"{next(iter(settings))} is for tables \(.csv"):
         read_features(tmp_path / "f.npy", **settings)
 
 
-def test_indicators_are_not_made_of_a_transposed_table(people):
+def test_one_hot_is_refused_for_a_transposed_table(people):
     with pytest.raises(ValueError, match="one_hot needs one column per feature"):
         read_features(people, one_hot=True, transpose=True)
 
@@ -152,7 +152,7 @@ def test_a_first_column_called_id_names_the_nodes_in_every_format(tmp_path, suff
 
 @pytest.mark.parametrize("suffix", STORED)
 @pytest.mark.parametrize("kind", ["int64", "float64", "Int64", "category"])
-def test_first_numbers_that_may_be_ids_are_neither_used_nor_ignored_unasked(tmp_path, suffix, kind):
+def test_a_first_column_of_whole_numbers_must_be_named_or_dropped(tmp_path, suffix, kind):
     frame = NUMBERED.astype({"id": kind}).rename(columns={"id": "paper"})
     path = stored(frame, tmp_path / f"f.{suffix}")
     with pytest.raises(ValueError, match=r"'paper' contains a different whole number.*id_column='paper';"):

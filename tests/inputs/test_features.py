@@ -1,4 +1,4 @@
-"""Features in every form that people have them in: the same numbers, with the names they bring."""
+"""Features of every type: the same numbers, with the names that they contain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_selector
-from blockselect.inputs.features import as_feature_table
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
@@ -42,7 +41,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("features", FORMS.values(), ids=FORMS.keys())
-def test_numbers_and_names_come_through(features):
+def test_numbers_and_names_are_read(features):
     graph = check_attributed_graph(features, A)
     matrix = graph.features.toarray() if sparse.issparse(graph.features) else graph.features
     assert_array_equal(matrix, FRAME)
@@ -65,7 +64,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("make", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_a_form_that_cannot_be_read_is_named_in_one_line(make, message):
+def test_an_object_that_cannot_be_read_is_refused_in_one_line(make, message):
     for selector in (
         BlockModelSelector(1, n_blocks=1),
         BMGUFS(1, n_blocks=1),
@@ -84,13 +83,9 @@ def test_a_sparse_frame_may_leave_out_any_value():
         assert_allclose(make_selector("variance", 1).fit(frame).scores_, plain.scores_)
 
 
-def test_a_layer_may_be_chosen():
-    data = cells(np.zeros((3, 2)), counts=FRAME.to_numpy())
-    assert_array_equal(as_feature_table(data, layer="counts").matrix, FRAME)
-    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
-        as_feature_table(data, layer="raw")
+def test_an_anndata_without_x_is_refused():
     with pytest.raises(ValueError, match="no X; choose a layer"):
-        as_feature_table(cells(None))
+        check_attributed_graph(cells(None), A)
 
 
 def test_columns_of_a_tensor_are_read():
@@ -102,14 +97,14 @@ def test_columns_of_a_tensor_are_read():
 
 
 @pytest.mark.parametrize("convert", [polars.from_pandas, pyarrow.Table.from_pandas])
-def test_a_column_that_holds_no_numbers_is_named(convert):
+def test_a_column_without_numbers_is_named(convert):
     for column in (["red", "1", "2"], pd.to_datetime(["2020-01-01"] * 3)):
         features = convert(FRAME.assign(colour=column))
         with pytest.raises((TypeError, ValueError), match="column 'colour'"):
             BlockModelSelector(1, n_blocks=2).fit(features, adjacency=A)
 
 
-def test_a_graph_in_the_place_of_features_is_refused_at_once():
+def test_a_graph_passed_as_features_is_refused():
     networkx = pytest.importorskip("networkx")
     with pytest.raises(ValueError, match=r"type Graph, a graph; .*fit\(features, adjacency=graph\)"):
         BlockModelSelector(1).fit(networkx.path_graph(3))

@@ -1,4 +1,4 @@
-"""Two files that do not fit together: the error says which option helps."""
+"""Two files that do not fit together: the error names the parameter that helps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_links_of_nodes_that_are_all_unknown_are_not_dropped(message):
 
 
 @pytest.mark.parametrize("weight", ["", ",weight"])
-def test_swapped_files_are_said_to_be_swapped(message, weight):
+def test_swapped_files_are_recognised(message, weight):
     edges = EDGES.replace("target", f"target{weight}").replace("bob\n", "bob,1\n" if weight else "bob\n")
     edges = edges.replace("cleo\n", "cleo,2\n" if weight else "cleo\n")
     assert message(edges, FEATURES, names=("edges.csv", "features.csv")) == (
@@ -45,13 +45,13 @@ def test_swapped_files_are_said_to_be_swapped(message, weight):
     )
 
 
-def test_swapped_files_are_known_by_numbers_too(message):
+def test_swapped_files_are_recognised_if_nodes_are_numbers(message):
     features = "id,a,b,c\n0,1,0,2\n1,0,1,2\n2,1,1,0\n"
     edges = "from,to\n0,1\n1,2\n"
     assert "are swapped" in message(edges, features, names=("edges.csv", "features.csv"))
 
 
-def test_a_graph_format_in_place_of_features_is_swapped(message):
+def test_a_graph_format_in_place_of_features_is_recognised_as_swapped(message):
     assert "are swapped" in message("ann bob\n", FEATURES, names=("edges.edgelist", "features.csv"))
 
 
@@ -67,7 +67,7 @@ def test_ids_in_another_column_are_found(message, second):
     assert text.endswith("The links name the nodes by the column 'paper' of the features; give id_column='paper'.")
 
 
-def test_a_column_with_duplicates_holds_no_ids(message):
+def test_a_column_with_duplicates_does_not_contain_ids(message):
     assert "give id_column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")
     text = message("team,a,b\nred,1,0\nred,0,1\nblue,1,1\n", "source,target\nred,blue\nred,green\n")
     assert "If another column of the features contains the ids of the nodes, name it with id_column; if none" in text

@@ -1,4 +1,4 @@
-"""One network in every format of files: the same features, links and names. Bad files are in tests/error_cases."""
+"""One network in every file format: the same features, links and names. Invalid files are in tests/error_cases."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_truth_values_and_numbers_of_many_digits_are_numbers(tmp_path):
     assert_array_equal(table.matrix, [[1, 1], [0, 1e25]])
 
 
-def test_numbers_alone_bring_no_ids(tmp_path):
+def test_a_table_of_numbers_has_no_ids(tmp_path):
     FRAME.reset_index(drop=True).to_parquet(tmp_path / "f.parquet")
     table = read_features(tmp_path / "f.parquet")
     assert table.node_ids is None
@@ -175,27 +175,27 @@ def write_10x(folder: Path, packing: str = "", genes: str = "features.tsv", star
     ("packing", "genes", "start"),
     [(".gz", "features.tsv", ""), ("", "genes.tsv", ""), (".gz", "features.tsv", "GSM1_")],
 )
-def test_a_folder_of_10x_is_read_cells_in_rows(tmp_path, packing, genes, start):
+def test_files_of_10x_are_read_with_cells_in_rows(tmp_path, packing, genes, start):
     assert_is_the_table(read_features(write_10x(tmp_path, packing, genes, start)))
 
 
 @pytest.mark.parametrize(
     ("lines", "names"), [("ENSG1\tred\nENSG2\tred\n", ["ENSG1", "ENSG2"]), ("red\nblue\n", ["red", "blue"])]
 )
-def test_genes_are_called_by_the_first_column_where_the_second_does_not_tell_them_apart(tmp_path, lines, names):
+def test_genes_are_named_by_the_first_column_if_the_second_has_duplicates(tmp_path, lines, names):
     path = write_10x(tmp_path)
     (tmp_path / "features.tsv").write_text(lines)
     assert list(read_features(path).feature_names) == names
 
 
-def test_names_of_10x_that_do_not_fit_are_refused(tmp_path):
+def test_names_of_10x_must_fit_the_matrix(tmp_path):
     path = write_10x(tmp_path)
     (tmp_path / "barcodes.tsv").write_text("one\n")
     with pytest.raises(ValueError, match=r"shape \(2, 3\), but features\.tsv has 2 lines and barcodes\.tsv 1"):
         read_features(path)
 
 
-def test_names_may_lie_in_files_of_their_own_and_rows_may_be_features(tmp_path):
+def test_names_may_be_in_separate_files_and_features_in_rows(tmp_path):
     np.save(tmp_path / "f.npy", FRAME.to_numpy().T)
     names = {"node_ids": tmp_path / "ids.txt", "feature_names": tmp_path / "names.txt"}
     packed(names["node_ids"], "007\nx\nNA\n")
@@ -220,7 +220,7 @@ def test_a_table_may_be_transposed(tmp_path):
     assert_is_the_table(read_features(tmp_path / "f.parquet", transpose=True))
 
 
-def test_a_transpose_is_suggested_where_the_graph_fits_the_columns(tmp_path):
+def test_transpose_is_suggested_if_the_graph_fits_the_columns(tmp_path):
     np.save(tmp_path / "f.npy", FRAME.to_numpy().T)
     matrix, edges = written(tmp_path, "e.npz", "e.csv")
     with pytest.raises(ValueError, match=r"fits the columns .* give transpose=True"):
@@ -237,19 +237,19 @@ def test_edges_find_their_nodes_by_name(tmp_path):
     assert_array_equal(graph.adjacency.toarray(), [[0, 0, 5], [0, 0, 1.5], [5, 1.5, 0]])
 
 
-def test_numbers_as_ids_in_both_tables_are_the_same_text(tmp_path):
+def test_numeric_ids_are_the_same_text_in_both_tables(tmp_path):
     features = packed(tmp_path / "features.csv", "id,a\n10,1\n2,2\n3,0\n")
     edges = packed(tmp_path / "edges.csv", "from,to\n2,10\n")
     assert_array_equal(read_attributed_graph(features, edges).adjacency.toarray()[0], [0, 1, 0])
 
 
-def test_edges_speak_of_row_numbers_where_features_have_no_ids(tmp_path):
+def test_edges_name_row_numbers_if_features_have_no_ids(tmp_path):
     edges = packed(tmp_path / "edges.csv", "source,target\n0,2\n")
     graph = read_attributed_graph(*written(tmp_path, "dense.npy"), edges)
     assert_array_equal(graph.adjacency.toarray(), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
 
 
-def test_nodes_named_source_and_target_are_no_missing_header(tmp_path):
+def test_nodes_named_source_and_target_are_not_a_missing_header(tmp_path):
     features = packed(tmp_path / "features.csv", "id,a\nsource,1\ntarget,2\n")
     edges = packed(tmp_path / "edges.csv", "source,target\nsource,target\n")
     assert read_attributed_graph(features, edges).n_links == 1
@@ -262,7 +262,7 @@ def test_columns_of_edges_may_be_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
-def test_a_table_that_is_no_list_of_edges_is_named(tmp_path, suffix):
+def test_a_table_without_edges_is_refused(tmp_path, suffix):
     path = tmp_path / f"table.{suffix}"
     for columns in ({}, {"only": [1.0, 2.0]}):
         getattr(pd.DataFrame(columns), f"to_{suffix}")(path)
@@ -277,7 +277,7 @@ def test_default_values_of_graphml_are_read(tmp_path):
     assert_array_equal(graph.adjacency.toarray(), [[0, 3, 0], [3, 0, 2.5], [0, 2.5, 0]])
 
 
-def test_a_number_and_the_same_text_are_not_one_node_of_gml(tmp_path):
+def test_a_number_and_the_same_text_are_refused_as_gml_labels(tmp_path):
     nodes = 'node [ id 0 label 1 ] node [ id 1 label "1" ] node [ id 2 label "x" ]'
     path = packed(tmp_path / "e.gml", f"graph [ {nodes} edge [ source 0 target 2 ] ]")
     with pytest.raises(ValueError, match=r"e\.gml: 1 label\(s\) name two nodes, .* example 1; give each node"):
@@ -285,7 +285,7 @@ def test_a_number_and_the_same_text_are_not_one_node_of_gml(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["e.csv", "e.graphml"])
-def test_links_of_unknown_nodes_are_dropped_where_asked(tmp_path, name):
+def test_links_of_unknown_nodes_are_dropped_on_request(tmp_path, name):
     FRAME.iloc[1:].to_csv(tmp_path / "f.csv", index_label="id")
     paths = tmp_path / "f.csv", *written(tmp_path, name)
     with pytest.raises(ValueError, match="'007'"):
@@ -295,12 +295,12 @@ def test_links_of_unknown_nodes_are_dropped_where_asked(tmp_path, name):
     assert_array_equal(graph.adjacency.toarray(), [[0, 1.5], [1.5, 0]])
 
 
-def test_nothing_is_said_where_all_nodes_of_the_links_are_known(tmp_path):
+def test_no_warning_if_all_nodes_are_known(tmp_path):
     graph = read_attributed_graph(*written(tmp_path, "f.csv", "e.csv"), unknown_nodes="drop")
     assert_array_equal(graph.adjacency.toarray(), EXPECTED)
 
 
-def test_what_to_do_with_unknown_nodes_is_not_guessed(tmp_path):
+def test_an_unknown_value_of_unknown_nodes_is_refused(tmp_path):
     with pytest.raises(ParameterError, match=r"unknown_nodes is 'dorp'; choose one of \['error', 'drop'\]"):
         read_attributed_graph(tmp_path / "f.csv", tmp_path / "e.csv", unknown_nodes="dorp")
 
@@ -333,7 +333,7 @@ def test_matrices_of_a_mat_file_are_chosen_by_name(tmp_path):
     assert_array_equal(read_graph(tmp_path / "f.mat").toarray(), EXPECTED)
 
 
-def test_cells_of_anndata_bring_features_and_graph(tmp_path):
+def test_an_h5ad_file_of_anndata_has_features_and_graph(tmp_path):
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(sparse.csr_matrix(FRAME.to_numpy()), FRAME[[]], FRAME.T[[]])
     cells.obsp["connectivities"] = sparse.csr_matrix(EXPECTED)
@@ -344,14 +344,14 @@ def test_cells_of_anndata_bring_features_and_graph(tmp_path):
 
 
 class Cells:
-    """What is read of an AnnData, so that the test needs no anndata."""
+    """The parts of an AnnData that are read, so that the test does not need anndata."""
 
     X, layers = sparse.csr_matrix(FRAME.to_numpy()), {}
     obs_names, var_names = FRAME.index, FRAME.columns
     obsp = {"connectivities": sparse.csr_matrix(EXPECTED)}  # noqa: RUF012
 
 
-def test_an_h5ad_file_brings_both_and_knows_its_nodes(tmp_path, monkeypatch):
+def test_an_h5ad_file_has_features_and_graph(tmp_path, monkeypatch):
     (tmp_path / "cells.h5ad").write_bytes(b"any")
     monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: Cells()))
     monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(Group=dict, File=lambda path: nullcontext({})))

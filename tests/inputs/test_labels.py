@@ -1,4 +1,4 @@
-"""Labels of nodes: one a node, none missing, in the order of the nodes."""
+"""Labels of nodes: one per node, none missing, in the order of the nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from blockselect.utils.errors import ParameterError
         pd.to_datetime(["2021", "2020", "2021"]),
     ],
 )
-def test_labels_of_any_sortable_kind_become_numbers(labels):
+def test_labels_of_any_sortable_type_become_numbers(labels):
     assert_array_equal(encode_labels(labels), [1, 0, 1])
 
 
@@ -37,7 +37,7 @@ def test_labels_of_any_sortable_kind_become_numbers(labels):
         (np.ma.masked_array([1, 2, 3], mask=[False, False, True]), "first node 2"),
         ([[0, 1], [1, 0]], r"classes have shape \(2, 2\); give one label per node"),
         ("abc", r"shape \(\)"),
-        (np.array([1, "a"], dtype=object), r"have no order \(int, str\); make them all text"),
+        (np.array([1, "a"], dtype=object), r"cannot be sorted \(int, str\); make them all text"),
     ],
 )
 def test_labels_that_are_missing_or_have_no_order_are_refused(labels, message):
@@ -66,7 +66,7 @@ def test_labels_of_a_series_are_put_in_the_order_of_the_nodes(index, ids, expect
         ([1, 0], None, r"not 0, 1, …, but .*labels\.to_numpy\(\)"),
         (["a", "b"], None, r"not 0, 1, …, but .*labels\.to_numpy\(\)"),
         (["a", "c"], ["a", "b"], r"2 node\(s\).*\['b', 'c'\]"),
-        (["a", "a"], ["a", "b"], r"in only one of them, or twice"),
+        (["a", "a"], ["a", "b"], r"1 node\(s\) are missing, unknown or repeated"),
         ([1, 2], [0, 1], r"\[0, 2\]"),
     ],
 )
@@ -103,7 +103,7 @@ def test_blocks_of_a_dict_or_of_communities_are_put_in_the_order_of_the_nodes(la
     assert list(labels_by_id(labels, None if ids is None else object_array(ids))) == expected
 
 
-def test_blocks_of_an_igraph_clustering_go_by_name_or_by_row():
+def test_blocks_of_an_igraph_clustering_are_matched_by_name_or_row():
     assert list(labels_by_id(clustering(["dan", "ann", "bob", "cleo"]), IDS)) == [0, 1, 1, 0]
     assert list(labels_by_id(clustering(), IDS)) == [0, 0, 1, 1]
 
@@ -111,10 +111,10 @@ def test_blocks_of_an_igraph_clustering_go_by_name_or_by_row():
 @pytest.mark.parametrize(
     ("labels", "ids", "message"),
     [
-        ({"ann": 0, "bob": 1}, IDS, r"is a dict that does not name the nodes .*: 2 node\(s\).*\['cleo', 'dan'\]"),
-        ({0: 0, 1: 0, 2: 1, 3: 1}, IDS, r"is a dict that does not name the nodes .*: 8 node\(s\)"),
+        ({"ann": 0, "bob": 1}, IDS, r"is a dict that does not name each node .*: 2 node\(s\).*\['cleo', 'dan'\]"),
+        ({0: 0, 1: 0, 2: 1, 3: 1}, IDS, r"is a dict that does not name each node .*: 8 node\(s\)"),
         ({"ann": 0, "bob": 1}, None, r"names nodes such as \['ann', 'bob'\].*have no ids.*pass .* a DataFrame"),
-        ([{"ann", "bob"}, {"cleo"}], IDS, r"is a list that does not name the nodes .*: 1 node\(s\).*\['dan'\]"),
+        ([{"ann", "bob"}, {"cleo"}], IDS, r"is a list that does not name each node .*: 1 node\(s\).*\['dan'\]"),
         ([{"ann", "bob"}, {"cleo"}, {"bob", "dan"}], IDS, r"overlap: node 'bob' is in the communities 0 and 2; give"),
     ],
     ids=["not all", "numbers", "no ids", "not all in communities", "overlap"],
@@ -124,7 +124,7 @@ def test_blocks_that_do_not_cover_the_nodes_once_are_refused(labels, ids, messag
         labels_by_id(labels, ids)
 
 
-def test_igraph_results_that_are_no_partition_are_refused_with_the_way_to_one():
+def test_igraph_results_that_are_not_a_partition_are_refused():
     graph = clustering(IDS.tolist()).graph
     with pytest.raises(ParameterError, match=r"is a VertexDendrogram of igraph.*dendrogram\.as_clustering\(\)"):
         labels_by_id(graph.community_walktrap(), IDS)

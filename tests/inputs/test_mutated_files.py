@@ -1,4 +1,4 @@
-"""Whatever bytes a file has, a reader returns or refuses it by name. `make fuzz` tries many more."""
+"""Any damaged file is either read or refused by name; `make fuzz` tries many more."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PIECES = [
 
 @st.composite
 def mutated(draw, content):
-    """Some spans of the content cut, doubled or replaced."""
+    """The content with some spans removed, added or replaced."""
     changed = bytearray(content)
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(changed)))

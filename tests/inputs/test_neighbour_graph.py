@@ -17,7 +17,7 @@ def _features(seed: int, n_nodes: int = 15, n_features: int = 6) -> np.ndarray:
 
 
 @given(seed=st.integers(0, 10**6), n_neighbors=st.integers(1, 14))
-def test_links_are_those_of_the_closest_cosines_in_either_direction(seed, n_neighbors):
+def test_nodes_are_linked_if_either_is_a_nearest_neighbour_of_the_other(seed, n_neighbors):
     features = _features(seed)
     rows = features / np.linalg.norm(features, axis=1, keepdims=True)
     cosine = rows @ rows.T
@@ -43,7 +43,7 @@ def test_sparse_features_give_the_same_graph_and_stay_as_they_are():
     assert_array_equal(csr.toarray(), before.toarray())
 
 
-def test_more_neighbours_than_nodes_link_all():
+def test_more_neighbours_than_nodes_link_all_nodes():
     assert_array_equal(nearest_neighbour_graph(_features(0, 4), 10).toarray(), 1 - np.eye(4))
 
 
@@ -54,7 +54,7 @@ def test_nodes_that_share_no_feature_are_not_linked():
     assert_array_equal(nearest_neighbour_graph(features, 2).toarray(), expected)
 
 
-def test_equal_rows_are_neighbours_under_another_metric_too():
+def test_equal_rows_are_neighbours_with_another_metric():
     features = np.array([[0.0, 5.0], [0.0, 5.0], [90.0, 0.0]])
     graph = nearest_neighbour_graph(features, 1, metric="euclidean")
     assert graph[0, 1] == 1

@@ -1,4 +1,4 @@
-"""NodeGraph: a graph that is cut together with the rows of the features, above all by cross-validation."""
+"""NodeGraph: a graph that is subset together with the rows of the features, especially in cross-validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def named(planted):
-    """The features with ids, and the graph of networkx with these names in another order."""
+    """The features with ids, and a networkx graph with these names in a different order."""
     features = pd.DataFrame(planted.features.toarray(), index=IDS).rename(columns=str)
     graph = nx.Graph()
     graph.add_nodes_from(BACKWARDS)
@@ -51,7 +51,7 @@ def pipeline(**settings):
 
 
 def scores_by_hand(features, blocks, adjacency):
-    """Accuracy on each of three folds, with the subgraph of the other nodes cut by hand."""
+    """Accuracy on each of three folds, with the subgraph of the other nodes taken explicitly."""
     scores = []
     for train, test in KFold(3).split(features):
         fitted = pipeline().fit(features[train], blocks[train], adjacency=adjacency[train][:, train])
@@ -59,7 +59,7 @@ def scores_by_hand(features, blocks, adjacency):
     return scores
 
 
-def test_cross_val_score_cuts_the_graph_with_the_rows(planted):
+def test_cross_val_score_subsets_the_graph_with_the_rows(planted):
     scores = cross_val_score(
         pipeline(),
         planted.features,
@@ -72,7 +72,7 @@ def test_cross_val_score_cuts_the_graph_with_the_rows(planted):
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, np.asarray])
-def test_cross_validation_with_a_plain_matrix_names_the_class_that_can_be_cut(planted, form):
+def test_cross_validation_with_a_plain_matrix_suggests_node_graph(planted, form):
     given = form(planted.adjacency if form is not np.asarray else planted.adjacency.toarray())
     with pytest.raises(ValueError, match=r"adjacency has shape \(80, 120\).*adjacency=NodeGraph\(graph\)"):
         cross_val_score(
@@ -104,13 +104,13 @@ def test_a_grid_search_takes_every_kind_of_graph(planted, named, form):
 
 
 @pytest.mark.parametrize("name", ["variance", "morans-i"])
-def test_other_methods_take_it_too(planted, name):
+def test_other_methods_take_a_node_graph(planted, name):
     selector = make_selector(name, 10)
     whole = selector.fit(planted.features, adjacency=planted.adjacency).scores_
     assert_array_equal(selector.fit(planted.features, adjacency=NodeGraph(planted.adjacency)).scores_, whole)
 
 
-def test_nodes_in_another_order_than_the_rows_are_refused_when_cut(named):
+def test_a_subgraph_in_a_different_order_from_the_rows_is_refused(named):
     features, graph = named
     whole = NodeGraph(graph)
     assert_array_equal(as_adjacency(whole, nodes=IDS).toarray(), as_adjacency(graph, nodes=IDS).toarray())

@@ -1,4 +1,4 @@
-"""Which node is which row: by id where both sides have ids, by position where neither has, and refused otherwise."""
+"""Nodes are matched with rows by id if both have ids, and by position if neither has; other input is refused."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ WITHOUT_IDS = {"array": lambda: X, "sparse": lambda: sparse.csr_array(X), "polar
 
 
 @pytest.mark.parametrize("make", WITHOUT_IDS.values(), ids=WITHOUT_IDS.keys())
-def test_a_named_matrix_beside_rows_without_ids_is_refused(make):
+def test_a_named_matrix_with_rows_without_ids_is_refused(make):
     with pytest.raises(ValueError, match=NO_IDS):
         paper().fit(make(), adjacency=SHUFFLED)
     ready = as_adjacency(SHUFFLED, nodes=IDS)  # as the message says
     assert_array_equal(paper().fit(make(), adjacency=ready).scores_, paper().fit(make(), adjacency=A).scores_)
 
 
-def test_a_named_matrix_beside_rows_without_ids_is_refused_wherever_both_are_taken():
+def test_every_function_refuses_a_named_matrix_with_rows_without_ids():
     classes = MADE.blocks
     for call in (
         lambda: BlockModelSelector(5).fit(X, adjacency=NAMED),
@@ -84,13 +84,13 @@ def test_a_named_matrix_beside_rows_without_ids_is_refused_wherever_both_are_tak
             call()
 
 
-def test_features_that_only_count_their_rows_do_not_follow_a_named_graph():
+def test_features_with_numbered_rows_do_not_match_a_named_graph():
     counted = TABLE.reset_index(drop=True)
     with pytest.raises(ValueError, match=r"120 node\(s\) are in only one of features and adjacency"):
         find_block_models(NAMED, 3, family="smoothed", features=counted, n_candidates=1, rng=0)
 
 
-def test_a_named_matrix_alone_stays_in_its_order():
+def test_a_named_matrix_without_features_keeps_its_order():
     assert_array_equal(as_adjacency(SHUFFLED).toarray(), A[np.ix_(ORDER, ORDER)])
 
 
@@ -102,7 +102,7 @@ def test_a_matrix_that_numbers_its_nodes_in_order_needs_no_ids():
 
 
 @pytest.mark.parametrize("source", ["AnnData", "Parquet", "DataFrames"])
-def test_chunks_keep_the_ids_that_their_source_has(source, tmp_path):
+def test_chunks_keep_the_ids_of_their_source(source, tmp_path):
     features = {
         "AnnData": cells_in_chunks,
         "Parquet": lambda: parquet_in_chunks(tmp_path),
@@ -128,7 +128,7 @@ def test_an_index_that_a_parquet_file_describes_in_its_header_is_kept(tmp_path):
     assert RowChunks.from_parquet(tmp_path / "f.parquet").node_ids is None
 
 
-def test_chunks_that_count_their_rows_each_name_nobody():
+def test_chunks_that_each_count_their_rows_have_no_ids():
     counted = [TABLE[:20].reset_index(drop=True), TABLE[20:].reset_index(drop=True)]
     assert RowChunks.from_blocks(counted).node_ids is None
     assert RowChunks.from_blocks([TABLE[:20], X[20:]]).node_ids is None
@@ -164,19 +164,19 @@ def test_numbers_that_may_be_rows_or_ids_are_refused(make, index):
 
 
 @pytest.mark.parametrize("make", [numbered_igraph, numbered_data])
-def test_numbers_are_rows_beside_names_and_beside_an_index_that_counts(make):
+def test_node_numbers_are_rows_if_ids_are_text_or_count_the_rows(make):
     for features in (TABLE, TABLE.reset_index(drop=True), X):
         assert_array_equal(check_attributed_graph(features, make()).adjacency.toarray(), A)
 
 
-def test_edges_that_number_their_nodes_go_by_id():
+def test_edges_with_numbered_nodes_are_matched_by_id():
     features = TABLE.set_axis(ORDER)
     expected = A[np.ix_(ORDER, ORDER)]
     for graph in (EDGES, EDGES.T, list(map(tuple, EDGES.tolist())), pd.DataFrame(EDGES), pd.DataFrame(A)):
         assert_array_equal(check_attributed_graph(features, graph).adjacency.toarray(), expected)
 
 
-def test_a_matrix_without_names_goes_by_position():
+def test_a_matrix_without_names_is_matched_by_position():
     kept = TABLE.reset_index(drop=True)[::2]
     at = kept.index.to_numpy()
     cut = A[np.ix_(at, at)]
@@ -189,13 +189,13 @@ LABELS = pd.Series(MADE.blocks, index=IDS)
 
 @pytest.mark.parametrize("labels", [LABELS, LABELS.set_axis(ORDER), LABELS.set_axis(np.arange(N) + 0.5)])
 @pytest.mark.parametrize("make", WITHOUT_IDS.values(), ids=WITHOUT_IDS.keys())
-def test_labels_with_ids_beside_rows_without_are_refused(make, labels):
+def test_labels_with_ids_are_refused_for_rows_without_ids(make, labels):
     with pytest.raises(ValueError, match=r"block_model is a Series that names .*, not 0, 1, .*labels\.to_numpy\(\)"):
         BMGUFS(5, block_model=labels, random_state=0).fit(make(), adjacency=A)
 
 
 @pytest.mark.parametrize("features", [X, sparse.csr_array(X)])
-def test_classes_with_ids_beside_rows_without_are_refused(features):
+def test_classes_with_ids_are_refused_for_rows_without_ids(features):
     for call in (
         lambda classes: evaluate_selection(features, classes, [0, 1], n_runs=1),
         lambda classes: classify_selection(features, classes, [0, 1], adjacency=A, n_runs=1),
@@ -216,7 +216,7 @@ def test_names_that_igraph_took_from_networkx_are_read():
         check_attributed_graph(X, theirs)
 
 
-def test_a_graph_that_lacks_a_node_is_told_which():
+def test_the_error_names_a_node_that_the_graph_lacks():
     networkx = pytest.importorskip("networkx")
     graph = networkx.from_numpy_array(A)
     graph.remove_node(7)

@@ -1,4 +1,4 @@
-"""Files as other programs write them: networkx, igraph, pandas, Excel (through openpyxl), SNAP and Gephi."""
+"""Files written by other programs: networkx, igraph, pandas, Excel (with openpyxl), SNAP and Gephi."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOUR = "id,a,b\n0,1,0\n1,0,2\n2,3,1\n3,0,1\n"
 
 @pytest.fixture
 def notes(caplog):
-    """What the readers said."""
+    """The messages of the readers."""
     caplog.set_level(logging.INFO, "blockselect.files")
     return lambda: [record.getMessage() for record in caplog.records]
 
@@ -64,7 +64,7 @@ def test_one_file_of_networkx_is_read_as_the_graph_in_memory(tmp_path, name, not
 
 
 @pytest.mark.parametrize("name", WRITTEN_BY_NETWORKX)
-def test_attributes_can_be_dropped_and_be_labels(tmp_path, name, notes):
+def test_attributes_can_be_dropped_or_read_as_labels(tmp_path, name, notes):
     WRITTEN_BY_NETWORKX[name](KARATE, tmp_path / name)
     read = read_attributed_graph(tmp_path / name, drop=["club"], one_hot=True)
     assert read.feature_names.tolist() == ["friends"]
@@ -74,7 +74,7 @@ def test_attributes_can_be_dropped_and_be_labels(tmp_path, name, notes):
 
 
 @pytest.mark.parametrize("suffix", ["graphml", "gml"])
-def test_igraph_keeps_names_of_nodes_in_an_attribute(tmp_path, suffix, notes):
+def test_names_that_igraph_stores_in_an_attribute_are_read(tmp_path, suffix, notes):
     igraph = pytest.importorskip("igraph")
     graph = igraph.Graph(edges=[(0, 1), (1, 2)])
     graph.vs["name"] = ["ann", "bob", "cleo"]
@@ -89,7 +89,7 @@ def test_igraph_keeps_names_of_nodes_in_an_attribute(tmp_path, suffix, notes):
     )
 
 
-def test_attributes_beside_a_file_of_features_are_left_out(tmp_path, notes):
+def test_attributes_are_left_out_if_there_is_a_feature_file(tmp_path, notes):
     networkx.write_gexf(KARATE, tmp_path / "karate.gexf")
     pd.DataFrame({"a": 1.0}, index=pd.Index(range(34), name="id")).to_csv(tmp_path / "f.csv")
     assert read_attributed_graph(tmp_path / "f.csv", tmp_path / "karate.gexf").feature_names.tolist() == ["a"]
@@ -98,7 +98,7 @@ def test_attributes_beside_a_file_of_features_are_left_out(tmp_path, notes):
     ]
 
 
-def test_numbers_of_nodes_are_kept_beside_names(tmp_path):
+def test_numeric_ids_are_kept_if_nodes_also_have_names(tmp_path):
     graph = networkx.path_graph(2)
     networkx.set_node_attributes(graph, {0: "ann", 1: "bob"}, "name")
     networkx.write_graphml(graph, tmp_path / "g.graphml")
@@ -119,7 +119,7 @@ GEPHI = """<?xml version='1.0' encoding='UTF-8'?>
 """
 
 
-def test_gephi_tells_how_to_draw_nodes_which_is_no_feature(tmp_path, notes):
+def test_drawing_settings_of_gephi_are_not_features(tmp_path, notes):
     read = read_attributed_graph(written(tmp_path / "g.gexf", GEPHI))
     assert (read.feature_names.tolist(), read.node_ids.tolist()) == (["age"], ["a", "b"])
     assert read.adjacency[0, 1] == 2
@@ -127,7 +127,7 @@ def test_gephi_tells_how_to_draw_nodes_which_is_no_feature(tmp_path, notes):
     assert read_attributed_graph(tmp_path / "g.gexf", id_column="label").node_ids.tolist() == ["Ann", "Bob"]
 
 
-def test_numbers_that_nodes_lack_are_filled_where_asked(tmp_path, notes):
+def test_missing_numbers_of_nodes_are_filled_on_request(tmp_path, notes):
     graph = networkx.path_graph(3)
     graph.nodes[0]["age"], graph.nodes[2]["age"] = 5, 6
     networkx.write_graphml(graph, tmp_path / "g.graphml")
@@ -148,7 +148,7 @@ def test_numbers_that_nodes_lack_are_filled_where_asked(tmp_path, notes):
         ({"transpose": True}, "transpose is for matrices and tables"),
     ],
 )
-def test_attributes_that_cannot_be_read_so_are_refused(tmp_path, settings, message):
+def test_settings_that_do_not_fit_the_attributes_are_refused(tmp_path, settings, message):
     networkx.write_graphml(KARATE, tmp_path / "karate.graphml")
     with pytest.raises(ValueError, match=message):
         read_attributed_graph(tmp_path / "karate.graphml", **settings)
@@ -181,12 +181,12 @@ def test_edges_of_snap_are_recognised(tmp_path, name, notes):
 @pytest.mark.parametrize(
     "lines", ["0,1\n2,3\n", "0 1\n2 3\n", "% bip unweighted\n0 1\n2 3\n", "0;1\n2;3\n", "\n0\t1\n2\t3"]
 )
-def test_numbers_are_no_header_of_edges(tmp_path, lines):
+def test_numbers_are_not_a_header_of_edges(tmp_path, lines):
     edges = read_graph(written(tmp_path / "e.txt", lines))
     assert edges.to_dict("list") == {"source": ["0", "2"], "target": ["1", "3"]}
 
 
-def test_names_are_a_header_of_edges_unless_blanks_or_the_user_say_otherwise(tmp_path):
+def test_names_are_a_header_of_edges_unless_separated_by_blanks_or_header_is_false(tmp_path):
     path = written(tmp_path / "e.csv", "ann,bob\nbob,C#\n")
     assert read_graph(path).columns.tolist() == ["ann", "bob"]
     assert read_graph(path, header=False)["target"].tolist() == ["bob", "C#"]
@@ -194,7 +194,7 @@ def test_names_are_a_header_of_edges_unless_blanks_or_the_user_say_otherwise(tmp
     assert read_graph(written(path, "ann bob\nbob C#\n"))["target"].tolist() == ["bob", "C#"]
 
 
-def test_a_third_column_without_a_name_is_no_weight_unasked(tmp_path):
+def test_a_third_column_without_a_name_is_a_weight_only_on_request(tmp_path):
     features, edges = written(tmp_path / "f.csv", FOUR), written(tmp_path / "e.txt", "0 1 1082040961\n2 3 1082155839\n")
     with pytest.raises(ValueError, match=r"edge column '2' contains numbers but is not called weight.*weight='2'"):
         read_attributed_graph(features, edges)
@@ -244,7 +244,7 @@ def test_excel_is_read_as_openpyxl_wrote_it(tmp_path):
 
 
 @pytest.mark.parametrize(("first", "header"), [([1, 2], True), ([1, 2], False), (["Source", "Target"], False)])
-def test_the_first_row_of_excel_is_an_edge_where_it_looks_so_or_the_user_says_so(tmp_path, first, header):
+def test_the_first_row_of_excel_may_be_an_edge(tmp_path, first, header):
     pytest.importorskip("openpyxl")
     pd.DataFrame([first, [3, 1]]).to_excel(tmp_path / "e.xlsx", index=False, header=False)
     assert len(read_graph(tmp_path / "e.xlsx", header=header)) == (2 if first == [1, 2] else 1)
@@ -305,7 +305,7 @@ def test_missing_numbers_are_named_or_filled(tmp_path, missing, suffix):
     assert_array_equal(read_features(path, fill=0).matrix, [[1, 2], [0, 3]])
 
 
-def test_a_matrix_of_numbers_without_a_header_has_no_ids_or_says_which(tmp_path):
+def test_a_table_without_a_header_has_ids_only_on_request(tmp_path):
     np.savetxt(tmp_path / "f.csv", [[0.5, 1], [2, 0]], delimiter=",")
     with pytest.raises(ValueError, match=r"looks like data.*give header=False"):
         read_features(tmp_path / "f.csv")
@@ -318,7 +318,7 @@ def test_a_matrix_of_numbers_without_a_header_has_no_ids_or_says_which(tmp_path)
     assert list(read_features(path, header=False, id_column="0").node_ids) == ["07", "8"]
 
 
-def test_short_rows_are_refused_also_where_empty_cells_are_filled(tmp_path):
+def test_short_rows_are_refused_even_with_fill(tmp_path):
     with pytest.raises(ValueError, match=r"line 3 has 2 cell\(s\), but the first line has 3"):
         read_features(written(tmp_path / "f.csv", "id,a,b\nx,1,\ny,1\n"), fill=0)
 
@@ -333,7 +333,7 @@ def test_columns_of_one_name_are_refused_unless_dropped(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"), [({"decimal": ";"}, "decimal is ';'"), ({"fill": np.nan}, "fill is nan")]
 )
-def test_settings_that_make_no_sense_are_refused(tmp_path, settings, message):
+def test_invalid_settings_are_refused(tmp_path, settings, message):
     with pytest.raises(ValueError, match=message):
         read_features(written(tmp_path / "f.csv", FOUR), **settings)
 
@@ -359,7 +359,7 @@ def test_an_adjacency_of_numpy_has_the_order_of_the_features(tmp_path, mark, not
     assert notes() == ["read A.txt as an adjacency matrix without names: nodes are in the order of the features"]
 
 
-def test_a_square_table_with_other_rows_than_columns_is_no_adjacency(tmp_path):
+def test_a_square_table_whose_rows_and_columns_differ_is_not_an_adjacency(tmp_path):
     with pytest.raises(ValueError, match=r"an edge table needs the columns source, target"):
         read_graph(written(tmp_path / "A.csv", ",a,b,c\na,0,1,0\nc,0,1,0\nb,1,0,1\n"))
     pd.DataFrame({"f": 1}, index=[*"abc"]).to_csv(tmp_path / "f.csv")
@@ -369,7 +369,7 @@ def test_a_square_table_with_other_rows_than_columns_is_no_adjacency(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
-def test_row_numbers_of_pandas_are_no_weights(tmp_path, suffix, notes):
+def test_row_numbers_of_pandas_are_not_weights(tmp_path, suffix, notes):
     edges = pd.DataFrame({"source": ["0", "2"], "target": ["1", "3"]})
     getattr(edges, {"csv": "to_csv", "xlsx": "to_excel"}[suffix])(tmp_path / f"e.{suffix}")
     assert read_graph(tmp_path / f"e.{suffix}").to_dict("list") == edges.to_dict("list")
@@ -390,7 +390,7 @@ def test_arrays_of_numpy_in_one_file_are_chosen_by_name(tmp_path):
         read_features(tmp_path / "n.npz")
 
 
-def test_a_table_without_ids_is_told_to_number_its_rows(tmp_path):
+def test_the_error_suggests_numbering_rows_without_ids(tmp_path):
     table = written(tmp_path / "f.csv", "a,b\n0,1\n1,0\n0,1\n")
     with pytest.raises(ValueError, match=r"name it with id_column; if none does, number the rows in a first column"):
         read_attributed_graph(table, written(tmp_path / "e.csv", "source,target\n0,1\n1,2\n"))

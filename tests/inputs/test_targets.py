@@ -1,4 +1,4 @@
-"""A graph passed by position lands in y, which is ignored: whatever looks like one is refused."""
+"""A graph passed by position becomes y, which is ignored: values that look like a graph are refused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 from scipy import sparse
 
 from blockselect import BlockModelSelector, make_selector
-from blockselect.inputs.attributed import refuse_graph_as_target
 
 N = 6
+X = np.arange(2.0 * N).reshape(N, 2)
 A = np.ones((N, N), dtype=int) - np.eye(N, dtype=int)
 PAIRS = np.argwhere(np.triu(A))
 
 
 class LooksLikeGraph:
-    """As networkx, igraph or PyTorch Geometric have it."""
+    """With an attribute of graphs of networkx, igraph or PyTorch Geometric."""
 
     def __init__(self, attribute):
         setattr(self, attribute, ())
@@ -60,11 +60,11 @@ def test_graphs_are_refused_with_the_way_to_pass_them(y):
 
 @pytest.mark.parametrize("y", TARGETS.values(), ids=TARGETS.keys())
 def test_targets_are_ignored(y):
-    refuse_graph_as_target(y, N)
+    make_selector("variance", 1).fit(X, y)
 
 
 class ArrayLike:
-    """Has no length, as arrays of some libraries have none until they are computed."""
+    """Has no length, like arrays of some libraries before they are computed."""
 
     def __init__(self, array):
         self.array = array
@@ -73,7 +73,7 @@ class ArrayLike:
         return self.array
 
 
-def test_what_becomes_an_array_is_looked_at_as_one():
-    refuse_graph_as_target(ArrayLike(np.arange(N)), N)
+def test_objects_that_become_arrays_are_checked_as_arrays():
+    make_selector("variance", 1).fit(X, ArrayLike(np.arange(N)))
     with pytest.raises(ValueError, match="If it is a graph, pass it by name"):
-        refuse_graph_as_target(ArrayLike(np.eye(N)), N)
+        make_selector("variance", 1).fit(X, ArrayLike(np.eye(N)))

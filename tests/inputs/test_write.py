@@ -1,4 +1,4 @@
-"""What is written in a format is read back from it."""
+"""A matrix written in any format can be read again."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_a_matrix_is_read_back_as_it_was_written(tmp_path, source, convert):
 @pytest.mark.parametrize(
     "cell", ["=1+1", "+1+1", "-2+3", "@SUM(A1)", " =1", "\t=1", "\r\n=1", "＝1", "-", "=cmd|' /C calc'!A0"]
 )
-def test_what_a_spreadsheet_would_compute_is_text(cell):
+def test_formulas_become_text(cell):
     assert as_text_cell(cell) == f"'{cell}"
 
 
 @pytest.mark.parametrize("cell", ["gene", "-1.5", "+2", "-1e-3", "a=b", "", "'=1", 3, -2.5, None])
-def test_all_other_cells_stay(cell):
+def test_other_cells_are_unchanged(cell):
     assert as_text_cell(cell) is cell
 
 
@@ -56,12 +56,12 @@ def test_no_name_in_a_text_file_is_a_formula(source):
     assert [row[0] for row in rows] == ["'=1+1", "-1.5", "'@x"]
 
 
-def test_names_that_are_missing_are_counted():
+def test_missing_names_are_replaced_by_numbers():
     content = matrix_file(MATRIX, None, None, Path("f.csv"))
     assert content.decode().splitlines()[:2] == ["id,x0,x1", "0,1.5,0.0"]
 
 
-def test_cells_say_what_they_need(monkeypatch):
+def test_writing_h5ad_says_what_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(ImportError, match=r"an \.h5ad file needs anndata; .*'blockselect\[anndata\]'"):
         matrix_file(MATRIX, IDS, NAMES, Path("f.h5ad"))

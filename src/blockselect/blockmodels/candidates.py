@@ -21,7 +21,9 @@ from blockselect.blockmodels.families import (
     spectral_starts,
 )
 from blockselect.blockmodels.model import BlockModel, adjacency_of
-from blockselect.inputs.attributed import AttributedGraph, check_feature_table, check_same_order
+from blockselect.inputs.adjacency import check_same_order
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inputs.features import check_feature_table
 from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.errors import ParameterError

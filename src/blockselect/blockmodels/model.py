@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from blockselect.inputs.attributed import AttributedGraph, check_adjacency, check_same_order
+from blockselect.inputs.adjacency import check_adjacency, check_same_order
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inputs.labels import encode_labels, labels_of_one_hot
 from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError

@@ -21,7 +21,7 @@ from blockselect.evaluation.protocol import (
     selected_rows,
     unit_rows,
 )
-from blockselect.inputs.attributed import check_adjacency
+from blockselect.inputs.adjacency import check_adjacency
 from blockselect.rows.matrices import as_dense
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.utils.parameters import check_whole

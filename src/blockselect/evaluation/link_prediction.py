@@ -14,7 +14,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, check_seeds, count_zero_rows, selected_rows
-from blockselect.inputs.attributed import AttributedGraph, check_adjacency
+from blockselect.inputs.adjacency import check_adjacency
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_share

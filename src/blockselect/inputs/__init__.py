@@ -1,4 +1,10 @@
-"""Input: reading and validating a network and the features of its nodes, from matrices, tables, graphs and files."""
+"""Input: reading and validating a network and the features of its nodes, from matrices, tables, graphs and files.
+
+All input passes the same functions, which convert it to an AttributedGraph:
+
+    path ─► read_features ─► features ─► as_feature_table ──► check_feature_table ─┐
+    path ─► read_graph ────► graph ────► read_graph_object ─► check_adjacency ─────┴─► check_attributed_graph
+"""
 
 from blockselect.inputs.adjacency import as_adjacency
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph

@@ -1,4 +1,4 @@
-"""AttributedGraph: a network and the features of its nodes; input is checked and converted here, and only here."""
+"""AttributedGraph: a network with the features of its nodes; all input is checked and converted to one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.inputs.adjacency import as_adjacency, graph_of, read_in_order, without_direction
+from blockselect.inputs.adjacency import as_adjacency, check_adjacency, graph_of
 from blockselect.inputs.attributes import encode_attributes
-from blockselect.inputs.features import as_feature_table
-from blockselect.inputs.kinds import FeatureTable, is_anndata, is_igraph, is_networkx
+from blockselect.inputs.features import check_feature_table
+from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import check_classes
 from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
-from blockselect.rows.checks import check_features, check_weights
 from blockselect.rows.chunks import RowChunks
-from blockselect.rows.matrices import as_float_matrix
 from blockselect.rows.sums import by_row
 from blockselect.utils.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.parameters import check_names
 from blockselect.utils.wording import count
 
 
@@ -38,7 +35,7 @@ class AttributedGraph:
     features: Features  # (n, m), dense, CSR or RowChunks; non-negative unless `non_negative=False` was passed
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
-    classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
+    classes: IntArray | None = None  # (n,) known classes, used for evaluation but not for selection
     encoding: pd.DataFrame | None = None  # one row per attribute: attribute, kind, n_missing, n_columns, columns
     origin: str | None = None  # the record that the graph was built from the features, such as "uns['neighbors']"
 
@@ -62,22 +59,22 @@ class AttributedGraph:
         """Read a networkx graph, with the attributes of its nodes as features.
 
         Numbers become one column, named after the attribute. Texts are categories, and lists or sets of texts are
-        words: they become columns of zeros and ones, named "attribute=value". `encoding` records what was done. Whole
-        numbers that stand for categories must be converted to text first.
+        words: they become columns of zeros and ones, named "attribute=value". `encoding` lists the columns of each
+        attribute. Convert whole numbers that represent categories to text first.
 
         Parameters
         ----------
         graph : networkx graph
-            The order and the ids of the nodes are kept. A node that lacks a category or words has zeros in their
-            columns; `encoding` says how many nodes lack each attribute.
+            Nodes keep their order and ids. A node without a category or words has zeros in the corresponding columns;
+            `encoding` counts the nodes that lack each attribute.
         attributes : iterable, optional
-            The attributes to use; None uses all of them. Leave out labels that you want to compare the features with.
+            The attributes to use; None uses all of them. Leave out known labels with which to compare the result.
         fill : float, optional
             The value for nodes that lack a numeric attribute; by default, a missing number is an error.
         weight : attribute, False or None, default=None
-            The edge attribute with the weights: see :func:`blockselect.as_adjacency`.
+            The edge attribute with the weights; see :func:`blockselect.as_adjacency`.
         non_negative : bool, default=True
-            Whether negative numbers are an error, as they must be for methods based on block models.
+            Whether to reject negative numbers, which methods based on block models do not support.
 
         Returns
         -------
@@ -134,7 +131,7 @@ class AttributedGraph:
 
     @property
     def n_isolated(self) -> int:
-        """Number of isolated nodes; a self-loop counts as a link."""
+        """Number of nodes without links; a self-loop counts as a link."""
         return int(np.count_nonzero(np.diff(self.adjacency.indptr) == 0))
 
     @property
@@ -149,14 +146,14 @@ class AttributedGraph:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The features, which must be in memory, as a DataFrame with names; sparse features stay sparse."""
+        """The features as a DataFrame with names; sparse features stay sparse. They must be in memory."""
         of_sparse: Any = pd.DataFrame.sparse  # the type stubs of pandas do not know it
         make = of_sparse.from_spmatrix if sparse.issparse(self.features) else pd.DataFrame
         frame: pd.DataFrame = make(self.features, index=self.node_ids, columns=self.feature_names)
         return frame
 
     def only(self, nodes: BoolArray) -> AttributedGraph:
-        """The subgraph of some nodes; the graph itself if these are all nodes."""
+        """Return the subgraph of the nodes in a mask (n,); the graph itself if the mask selects all nodes."""
         if nodes.all():
             return self
         return replace(
@@ -199,40 +196,40 @@ def check_attributed_graph(
     non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> AttributedGraph:
-    """Check a network and its features, and convert them to the package's internal form.
+    """Check a network and its features, and convert them to an AttributedGraph.
 
     Parameters
     ----------
     features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, or RowChunks, of shape (n, m)
         Finite and non-negative; float32 is kept, all other types become float64. The index and columns of a DataFrame,
-        or the names in an AnnData, name the nodes and features. Row chunks are not copied. The attributes of the nodes
-        of a networkx or igraph graph are encoded, as :meth:`AttributedGraph.from_networkx` does.
+        or the names in an AnnData, name the nodes and features. Row chunks are not copied. Node attributes of a
+        networkx or igraph graph are encoded as in :meth:`AttributedGraph.from_networkx`.
     adjacency : graph or None
         Finite, non-negative link weights; the larger weight of the two directions is used. Any form that
         :func:`blockselect.as_adjacency` reads: a square matrix, edges, a networkx, igraph or PyTorch Geometric
-        graph; nodes are matched by their ids if both have them. For an AnnData, also the key of a graph in its
-        `obsp`. A weight of 0 is not a link. May be omitted if `features` is a graph itself.
+        graph; nodes are matched by id if both have ids. For an AnnData, also the key of a graph in its `obsp`. A
+        weight of 0 is not a link. Not needed if `features` is a graph itself.
     node_ids, feature_names : iterable, optional
         Names without duplicates. An edge table refers to nodes by these ids, or by row numbers if there are no ids.
     classes : iterable of int, optional
-        Known classes of the nodes, only for evaluation.
+        Known classes of the nodes, used only for evaluation.
     n_neighbors : int, optional
         If `adjacency` is None, each node is linked to this many nearest neighbours in feature space; without it, a
         missing adjacency is an error.
     non_negative : bool
-        Whether negative features are an error, as they must be for methods based on block models.
+        Whether to reject negative features, which methods based on block models do not support.
     dtype : dtype
         Float type of the computation; values must be in its range.
 
     Returns
     -------
     AttributedGraph
-        It shares no arrays with the input, which is never changed.
+        It shares no memory with the input, which is never changed.
 
     Raises
     ------
     ValueError
-        The message says what is wrong, where it is, and what to do.
+        The message states the problem, its position and a remedy.
 
     Examples
     --------
@@ -259,104 +256,3 @@ def check_attributed_graph(
         encoding=table.encoding,
         origin=getattr(adjacency, "origin", None),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CheckedTable(FeatureTable):
-    """Features that passed the checks, in arrays of their own."""
-
-    node_ids: ObjectArray | None = None  # (n,)
-    feature_names: ObjectArray | None = None  # (m,)
-
-
-def check_feature_table(
-    features: Any,
-    *,
-    node_ids: Iterable[Any] | None = None,
-    feature_names: Iterable[Any] | None = None,
-    non_negative: bool = True,
-    dtype: Any = np.float64,
-) -> CheckedTable:
-    """Check and convert only the features, as :func:`check_attributed_graph` does."""
-    if isinstance(features, CheckedTable):
-        return features
-    matrix: Features = features
-    if isinstance(features, RowChunks):
-        table = FeatureTable(features, features.node_ids, features.feature_names)
-    else:
-        table = features if isinstance(features, FeatureTable) else as_feature_table(features)
-        matrix = as_float_matrix(table.matrix, "features", min_rows=2, min_columns=1)
-    ids = check_names(table.node_ids if node_ids is None else node_ids, matrix.shape[0], "node id", "row")
-    names = check_names(
-        table.feature_names if feature_names is None else feature_names, matrix.shape[1], "feature name", "column"
-    )
-    if isinstance(matrix, RowChunks):
-        matrix.check(np.dtype(dtype))
-    else:
-        check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
-    return CheckedTable(matrix, ids, names, table.encoding)
-
-
-def check_adjacency(
-    adjacency: Any,
-    n_nodes: int | None = None,
-    *,
-    node_ids: ObjectArray | None = None,
-    dtype: Any = np.float64,
-    own_order: bool = False,
-) -> Sparse:
-    """Check and convert only the network: symmetric CSR with finite weights ≥ 0 and at least one link.
-
-    If `n_nodes` is None, the graph itself must say how many nodes it has, which a table of edges does not. If there are
-    no ids, a graph whose nodes have names is rejected, unless `own_order` keeps the order of the graph.
-    """
-    weights = read_in_order(adjacency, n_nodes, node_ids, own_order=own_order).matrix
-    check_weights(weights, node_ids, np.dtype(dtype))
-    return without_direction(weights)
-
-
-def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Sparse, *, what: str, fix: str) -> None:
-    """Raise an error if the rows and a graph that was read in its own order name the nodes in different orders.
-
-    Parameters
-    ----------
-    node_ids : iterable or None
-        Names of the rows; without them, a graph whose nodes have names is rejected.
-    graph : any
-        The graph as the user passed it.
-    adjacency : CSR of shape (n, n)
-        The same graph, read by :func:`check_adjacency` in its own order.
-    what, fix : str
-        For the error message: whose rows these are, and how to reorder them.
-    """
-    if sparse.issparse(graph) or isinstance(graph, np.ndarray):
-        return
-    n_nodes = adjacency.shape[0]
-    in_their_order = check_adjacency(graph, n_nodes, node_ids=check_names(node_ids, n_nodes, "node id", "row"))
-    if (in_their_order != adjacency).nnz:
-        raise ValueError(
-            f"{what} and the graph name the nodes in different orders; use the order of the graph for both: {fix}."
-        )
-
-
-def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> None:
-    """Raise an error if `y` cannot be a target of the rows: a graph was probably passed by position, and y is ignored.
-
-    Parameters
-    ----------
-    y : any
-        The second argument of `fit`.
-    n_nodes : int
-        Rows of the features.
-    name : str
-        The parameter that takes the graph.
-    """
-    if isinstance(y, list | tuple) or (hasattr(y, "__array__") and not hasattr(y, "shape")):
-        y = np.array(y, dtype=object)
-    shape = () if sparse.issparse(y) or is_anndata(y) else tuple(getattr(y, "shape", ()))
-    if shape[:1] != (n_nodes,) or len(shape) > 2 or shape == (n_nodes, n_nodes):
-        raise ValueError(
-            f"y is of type {type(y).__name__}{f' and shape {shape}' if shape else ''}, which is not one target per row "
-            f"of X ({n_nodes} rows). If it is a graph, pass it by name: fit(X, {name}=graph). y itself is ignored and "
-            "may be left out."
-        )

@@ -1,4 +1,4 @@
-"""Tables of edges: find the columns source, target and weight, and build the adjacency matrix."""
+"""Edge tables: their columns source, target and weight, and the adjacency matrix they describe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEIGHT = "weight"
 def edge_matrix(
     edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
 ) -> Sparse:
-    """The adjacency (n, n) of a table of edges; repeated edges count once without weights, and are added with weights.
+    """Build the adjacency matrix (n, n) of an edge table. Repeated edges add up if they have weights, or count once.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def edge_matrix(
 def edge_columns(
     edges: pd.DataFrame, *, weight: Any = None
 ) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
-    """Source, target and weight. A numeric column with another name is neither used as weight nor silently ignored."""
+    """Find the columns source, target and weight; a numeric column of another name is an error unless it is chosen."""
     names = [str(name).strip().lower() for name in edges.columns]
     ends = [names.index(end) for end in ENDS if names.count(end) == 1]
     if len(ends) < 2:
         if len(names) not in (2, 3) or WEIGHT in names[:2]:
             raise ValueError(
-                f"an edge table needs the columns source, target and optionally weight; this one has {len(names)}: "
-                f"{edges.columns[:6].tolist()}. Rename them. (A DataFrame is read as a matrix only if its index "
-                "and its columns are the same nodes.)"
+                f"an edge table needs the columns source, target and optionally weight; this one has {len(names)} "
+                f"columns: {edges.columns[:6].tolist()}. Rename them. (A DataFrame is read as a matrix only if its "
+                "index and its columns name the same nodes.)"
             )
         ends = [0, 1]
     at = _weight_column(edges, names, ends, weight)
@@ -63,7 +63,7 @@ def edge_columns(
 
 
 def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weight: Any) -> int | None:
-    """The position of the weight column, if there is one."""
+    """Return the position of the weight column, or None if links have no weights."""
     others = [at for at in range(len(names)) if at not in ends]
     if weight is False:
         return None
@@ -97,13 +97,15 @@ def _may_be_weights(column: pd.Series[Any]) -> bool:
 
 
 def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
-    # Weights are checked edge by edge, because a sum over duplicates would hide a negative weight.
+    """Convert weights to numbers, and check each edge: a sum over repeated edges would hide a negative weight."""
     check_kind(weight.dtype, f"edge column {weight.name!r}")
-    numbers = _as_numbers(weight)
+    if pd.api.types.is_numeric_dtype(weight.dtype):
+        numbers = weight.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        numbers = np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if wrong.size:
-        at = int(wrong[0])
-        start, end, cell = (column.tolist()[at] for column in (source, target, weight))
+        start, end, cell = (column.tolist()[wrong[0]] for column in (source, target, weight))
         raise ValueError(
             f"{wrong.size} edge(s) have a weight that is not a finite number ≥ 0, first the edge from {start!r} "
             f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
@@ -112,15 +114,8 @@ def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Ser
     return numbers
 
 
-def _as_numbers(weight: pd.Series[Any]) -> FloatArray:
-    """Convert cells to numbers; cells that are not numbers become NaN."""
-    if pd.api.types.is_numeric_dtype(weight.dtype):
-        return weight.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
-
-
 def _refuse_rounded(nodes: pd.Series[Any]) -> None:
-    """Raise an error for ids so large that floating-point numbers cannot tell neighbouring whole numbers apart."""
+    """Raise an error if ids are floating-point numbers so large that they may have been rounded."""
     if nodes.dtype.kind != "f":
         return
     ids = nodes.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -134,7 +129,7 @@ def _refuse_rounded(nodes: pd.Series[Any]) -> None:
 
 
 def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:
-    """Row numbers of all sources, followed by those of all targets."""
+    """Return the row numbers of all sources, followed by those of all targets."""
     if nodes.hasnans:
         side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
         raise ValueError(f"edge {at}, counted from 0, has no {ENDS[side]}; fill it in or drop the edge.")
@@ -149,52 +144,6 @@ def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None
             "'1' differ)."
         )
     return rows
-
-
-def matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
-    if np.ma.isMaskedArray(graph):
-        return graph
-    rows = [] if isinstance(graph, np.ndarray) else list(graph)
-    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
-        return _edges_of_tuples(rows)
-    try:
-        array = np.asarray(graph)
-    except ValueError:
-        return graph  # ragged: reported when the matrix is converted
-    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
-        return array
-    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
-        return array
-    if array.shape == (2, 2):
-        raise ValueError(
-            f"{name} has shape (2, 2), which may be two edges as rows or as columns; pass a DataFrame with the columns "
-            "source and target."
-        )
-    if array.shape[1] == 2 or (array.shape[1] == 3 and array.shape[0] != 3):
-        return pd.DataFrame(array, columns=[*ENDS, 2][: array.shape[1]])
-    if array.shape[0] == 2 and n_nodes != 2:
-        return pd.DataFrame(array.T, columns=[*ENDS])
-    return array
-
-
-def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
-    """A table of tuples (source, target), with a float, the weight, or a dict of attributes as optional third value."""
-    edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
-    edges = edges.infer_objects()
-    n_pairs = sum(len(row) == 2 for row in rows)
-    if 0 < n_pairs < len(rows):
-        raise ValueError(
-            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; pass it "
-            "for all edges or for none."
-        )
-    if not n_pairs:
-        third = [row[2] for row in rows]
-        if all(isinstance(each, dict) for each in third):
-            return pd.concat([edges, pd.DataFrame(third)], axis=1)
-        is_weight = all(isinstance(each, float) for each in third)  # whole numbers may be keys of parallel links
-        edges[WEIGHT if is_weight else 2] = pd.Series(third, dtype=object).infer_objects()
-    return edges
 
 
 def object_array(values: Any) -> ObjectArray:

@@ -1,4 +1,4 @@
-"""Feature tables (text, Excel, Parquet, Feather): the id column, columns to drop, and text columns as indicators."""
+"""Feature tables (text, Excel, Parquet, Feather): their ids, their header, and their cells as numbers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from blockselect.inputs.arrow_files import read_arrow
 from blockselect.inputs.kinds import FeatureTable
-from blockselect.inputs.matrix_files import read_arrow
 from blockselect.inputs.text_files import BadFileError, check_columns, check_unpacked, format_of, note, read_csv_table
 from blockselect.rows.matrices import _is_called_id, _is_numeric, counts_rows, may_be_ids
 from blockselect.utils.arrays import FloatArray
@@ -24,14 +24,14 @@ from blockselect.utils.wording import count, shortened
 CSV = (".csv", ".tsv", ".txt")
 EXCEL = ".xlsx"
 ARROW = (".parquet", ".feather")
-_MOST_VALUES = 1000  # of a text column that becomes indicators
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # in place of a number
-_EXCEL_DIGITS = 15  # that Excel keeps of a number
+_MOST_VALUES = 1000  # different texts in a column that becomes indicators
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # cells without a number
+_EXCEL_DIGITS = 15  # precision of whole numbers in Excel
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumns:
-    """How the columns of a table, or the attributes of nodes, are read and used."""
+class TableOptions:
+    """How to read the columns of a table, or the attributes of nodes; see :func:`blockselect.inputs.read_features`."""
 
     id_column: str | None = None  # None: the first column, or the index that pandas stored
     drop: Sequence[str] = ()  # columns that are left out
@@ -47,47 +47,48 @@ class TableColumns:
             raise ParameterError("fill", f"is {self.fill}; choose a finite number such as 0.")
 
 
-def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
-    """The features of a table as numbers."""
-    table = read_columns(file, use)
+def read_feature_table(file: Path, options: TableOptions) -> FeatureTable:
+    """Read the features of a table as numbers."""
+    table = read_columns(file, options)
     cells = table.matrix
     twice = cells.columns[cells.columns.duplicated()]
     if len(twice):
         places = [str(at + 1) for at, name in enumerate(cells.columns) if name == twice[0]]
         raise BadFileError(
             f"{len(places)} columns are called {twice[0]!r} (features {', '.join(places[:4])}); rename all but one of "
-            f"them, or leave them all out with drop=[{twice[0]!r}]."
+            f"them, or drop them all with drop=[{twice[0]!r}]."
         )
-    if use.one_hot:
+    if options.one_hot:
         cells = _one_hot(cells)
-    return replace(table, matrix=_numbers(cells, table.node_ids, use.fill), feature_names=_names(cells))
+    names = cells.columns.to_numpy(dtype=object)
+    return replace(table, matrix=_numbers(cells, table.node_ids, options.fill), feature_names=names)
 
 
-def read_columns(file: Path, use: TableColumns) -> FeatureTable:
-    """The cells of the columns that are not dropped, as the file has them, with their ids."""
+def read_columns(file: Path, options: TableOptions) -> FeatureTable:
+    """Read the ids, and the columns that are not dropped, with their cells as they are in the file."""
     if format_of(file) in ARROW:
-        return _of_frame(read_arrow(file), use)
-    if format_of(file) == EXCEL:
-        table = read_excel_table(file, header=use.header)
+        table, id_column = _with_column_of_ids(read_arrow(file), options)
     else:
-        table = read_csv_table(file, text=use.id_column, header=use.header, decimal=use.decimal)
-    if not use.header:
-        return _without_header(file, table, use)
-    header = table.columns.tolist()
-    if _looks_like_data(header[1:]) or all(map(is_number, header)):
-        raise BadFileError(
-            f"the first line {header[:4]} looks like data; expected a header that names the id column and then each "
-            "feature. Add it (or put a letter before such names), or give header=False."
-        )
-    if "" in header[1:]:
-        raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
-    if use.id_column is not None and header[0] == "":
-        table = table.iloc[:, 1:]  # the row numbers of pandas
-    return _ids_and_features(table, header[0], use)
+        if format_of(file) == EXCEL:
+            table = read_excel_table(file, header=options.header)
+        else:
+            table = read_csv_table(file, text=options.id_column, header=options.header, decimal=options.decimal)
+        if options.header:
+            _check_header(table.columns.tolist())
+            if options.id_column is not None and table.columns[0] == "":
+                table = table.iloc[:, 1:]  # without the row numbers of pandas
+            id_column = options.id_column or table.columns[0]
+        else:
+            if options.id_column != "0" and all(map(is_number, table["0"])):
+                table = table.assign(**{"0": pd.to_numeric(table["0"])})
+            table, id_column = _with_column_of_ids(table, options)
+            ids = "no ids" if id_column is None else f"ids in column {id_column}"
+            note("read %s without a header: %s; features are named by their column number, from 0", file.name, ids)
+    return _split(table, id_column, options.drop)
 
 
 def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
-    """The first sheet of an Excel file, with columns named by its first row, or numbered ("0", "1", …)."""
+    """Read the first sheet of an Excel file; columns are named by its first row, or numbered ("0", "1", …)."""
     needed("openpyxl", "an .xlsx file")
     with zipfile.ZipFile(file) as archive:
         check_unpacked(sum(member.file_size for member in archive.infolist()), file)
@@ -111,64 +112,61 @@ def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
     return cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
 
 
-def _without_header(file: Path, table: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """A table whose columns are numbered; the first one contains ids if it contains text."""
-    first = table.iloc[:, 0]
-    if use.id_column != "0" and all(map(is_number, first)):
-        table = table.assign(**{"0": pd.to_numeric(first)})
-    found = _of_frame(table, use)
-    ids = "no ids" if found.node_ids is None else f"ids in column {use.id_column or 0}"
-    note("read %s without a header: %s; features are named by their column number, from 0", file.name, ids)
-    return found
+def _check_header(names: list[str]) -> None:
+    """Refuse a header that seems to be data, or that lacks the name of a feature."""
+    numbers = [float(name) for name in names[1:] if is_number(name)]
+    may_number_columns = len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
+    if len(numbers) == len(names) - 1 and (is_number(names[0]) or not may_number_columns):
+        raise BadFileError(
+            f"the first line {names[:4]} looks like data; expected a header that names the id column and then each "
+            "feature. Add it (or put a letter before such names), or give header=False."
+        )
+    if "" in names[1:]:
+        raise BadFileError(f"column {names.index('', 1) + 1} has no name; name it in the header.")
 
 
-def _of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """Columns of a stored frame; its ids are a column, the index that pandas stored, or a first column of ids."""
-    name = None
+def _with_column_of_ids(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, str | None]:
+    """Find the column of ids: that of the options, the index that pandas stored, or a first column of ids."""
+    id_column = options.id_column
     if frame.index.name is not None or not counts_rows(frame.index):
-        if use.id_column in (None, frame.index.name):
-            name = str(frame.index.name)
-            frame.insert(0, name, frame.index, allow_duplicates=True)
-    elif use.id_column is None and frame.shape[1] > 1 and may_be_ids(frame.iloc[:, 0]):
+        if id_column in (None, frame.index.name):
+            id_column = str(frame.index.name)
+            frame.insert(0, id_column, frame.index, allow_duplicates=True)
+    elif id_column is None and frame.shape[1] > 1 and may_be_ids(frame.iloc[:, 0]):
         first = str(frame.columns[0])
         if _is_called_id(first) or not _is_numeric(frame.iloc[:, 0]):
-            name = first
-        elif first not in use.drop:
+            id_column = first
+        elif first not in options.drop:
             raise BadFileError(
                 f"the first column {first!r} contains a different whole number in each row; if these are the ids of "
                 f"the nodes, give id_column={first!r}; if it is a feature, put another column first, or store the row "
                 "numbers as ids: frame.rename_axis('id')."
             )
-    return _ids_and_features(frame.reset_index(drop=True), name, use)
+    return frame.reset_index(drop=True), id_column
 
 
-def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColumns) -> FeatureTable:
-    """Split a table into ids and features; `id_column` contains the ids unless `use` names another column."""
+def _split(table: pd.DataFrame, id_column: str | None, drop: Sequence[str]) -> FeatureTable:
+    """Split a table into ids and features, without the columns to drop."""
     names = [str(name) for name in table.columns]
-    id_column = use.id_column or id_column
-    check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
-    if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
-        raise BadFileError(f"column {id_column!r} contains the ids of the nodes and cannot be dropped.")
-    at_ids = None if id_column is None else names.index(id_column)
-    ids = None
-    if at_ids is not None:
+    check_columns([*drop, *([] if id_column is None else [id_column])], names)
+    at_ids, ids = None, None
+    if id_column is not None:
+        if id_column in drop and names.count(id_column) == 1:  # a feature may have the name of the index
+            raise BadFileError(f"column {id_column!r} contains the ids of the nodes and cannot be dropped.")
+        at_ids = names.index(id_column)
         column = table.iloc[:, at_ids]
         ids = column.astype(str).mask(column.isna(), "").to_numpy(dtype=object)
-    if ids is not None and "" in ids:
-        raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
-    kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]
+        if "" in ids:
+            raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
+    kept = [at for at, name in enumerate(names) if at != at_ids and name not in drop]
     if not kept:
         raise BadFileError("no column is left for features; drop fewer columns.")
     cells = table.iloc[:, kept]
-    return FeatureTable(cells, ids, _names(cells))
-
-
-def _names(cells: pd.DataFrame) -> Any:
-    return cells.columns.to_numpy(dtype=object)
+    return FeatureTable(cells, ids, cells.columns.to_numpy(dtype=object))
 
 
 def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
-    """Replace each column of text by one indicator per value, called ``column=value``; empty cells have none."""
+    """Replace each text column by one indicator per value, called ``column=value``; an empty cell has zeros."""
     parts = []
     for at, name in enumerate(cells.columns):
         column = cells.iloc[:, at]
@@ -189,31 +187,23 @@ def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_text(column: pd.Series) -> bool:
-    """Whether most cells of a column are text. Single words among numbers are mistakes, not categories."""
+    """Whether most cells of a column are text; single words among numbers are mistakes, not categories."""
     if column.dtype.kind in "biuf":
         return False
     cells = [str(cell) for cell in column.dropna().tolist() if str(cell).strip()]
     return 2 * sum(map(is_number, cells)) < len(cells)
 
 
-def _looks_like_data(names: list[str]) -> bool:
-    """Whether names are numbers that are not whole or not distinct: tables are often written with numbered columns."""
-    numbers = [float(name) for name in names if is_number(name)]
-    return len(numbers) == len(names) and not (
-        len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
-    )
-
-
 def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArray:
-    """All cells as numbers, with `fill` in empty ones; an error names the first that is not a finite number."""
-    others = [at for at, kind in enumerate(cells.dtypes) if kind.kind not in "biuf"]
+    """Convert all cells to numbers, empty ones to `fill`; an error names the first cell that is not a finite number."""
     numbers = {}
-    for at in others:  # as text first, because float64 cannot hold whole numbers of hundreds of digits
-        texts = cells.iloc[:, at].astype(str).replace({"True": "1", "False": "0"})
-        numbers[at] = pd.to_numeric(texts, errors="coerce")
+    for at, kind in enumerate(cells.dtypes):
+        if kind.kind not in "biuf":  # as text first, because float64 cannot hold whole numbers of hundreds of digits
+            texts = cells.iloc[:, at].astype(str).replace({"True": "1", "False": "0"})
+            numbers[at] = pd.to_numeric(texts, errors="coerce")
     if numbers:
-        cells_or_numbers = [numbers.get(at, cells.iloc[:, at]) for at in range(cells.shape[1])]
-        matrix = np.column_stack(cells_or_numbers).astype(np.float64)
+        columns = [numbers.get(at, cells.iloc[:, at]) for at in range(cells.shape[1])]
+        matrix = np.column_stack(columns).astype(np.float64)
     else:
         kind = np.float32 if (cells.dtypes == np.float32).all() else np.float64
         matrix = cells.to_numpy(dtype=kind, na_value=np.nan)
@@ -221,26 +211,20 @@ def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArr
     if not wrong.any():
         return matrix
     missing = wrong & (cells.isna() | cells.isin(_MISSING)).to_numpy()
-    if (wrong & ~missing).any():
-        _refuse_cell(cells, node_ids, np.argwhere(wrong & ~missing)[0].tolist())
-    row, column = np.argwhere(missing)[0].tolist()
-    if fill is None:
-        name = str(cells.columns[column])
-        raise BadFileError(
-            f"{_place(node_ids, row, name)} is empty ({count(int(missing.sum()), 'empty cell')} in total); give fill=0 "
-            f"to read empty cells as 0, or leave the column out with drop=[{name!r}]."
-        )
-    note("filled %s with %g", count(int(missing.sum()), "empty cell"), fill)
-    return np.where(missing, matrix.dtype.type(fill), matrix)
-
-
-def _place(node_ids: Any, row: int, name: str) -> str:
+    n_missing = count(int(missing.sum()), "empty cell")
+    only_missing = (wrong == missing).all()
+    if only_missing and fill is not None:
+        note("filled %s with %g", n_missing, fill)
+        return np.where(missing, matrix.dtype.type(fill), matrix)
+    row, column = np.argwhere(missing if only_missing else wrong & ~missing)[0].tolist()
+    cell, name = str(cells.iloc[row, column]), str(cells.columns[column])
     node = "" if node_ids is None else f" ({shortened(node_ids[row])!r})"
-    return f"row {row + 1}{node}, column {shortened(name)!r}"
-
-
-def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
-    cell, name = str(cells.iloc[at[0], at[1]]), str(cells.columns[at[1]])
+    place = f"row {row + 1}{node}, column {shortened(name)!r}"
+    if only_missing:
+        raise BadFileError(
+            f"{place} is empty ({n_missing} in total); give fill=0 to read empty cells as 0, or leave the column out "
+            f"with drop=[{name!r}]."
+        )
     if "," in cell and is_number(cell.replace(",", ".", 1)):
         cure = "give decimal=',' if commas are decimal points"
     elif cell.lstrip("-").isdigit():
@@ -248,7 +232,7 @@ def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
     else:
         cure = "fill in a number"
     raise BadFileError(
-        f"{_place(node_ids, at[0], name)} contains {shortened(cell)!r}, which is not a finite number; {cure}, leave "
-        f"the column out with drop=[{name!r}], turn all text columns into indicators with one_hot=True, or, if this "
-        f"column contains the ids of the nodes, give id_column={name!r}."
+        f"{place} contains {shortened(cell)!r}, which is not a finite number; {cure}, leave the column out with "
+        f"drop=[{name!r}], turn all text columns into indicators with one_hot=True, or, if this column contains the "
+        f"ids of the nodes, give id_column={name!r}."
     )

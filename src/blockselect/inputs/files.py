@@ -1,29 +1,28 @@
 """read_features, read_graph, read_attributed_graph: networks and features from files of many formats.
 
-A path becomes an object of pandas, networkx or SciPy, which then passes the same checks as objects in memory. pandas,
-networkx, SciPy, pyarrow and anndata read the files. These guards catch what those libraries would misread, or what
-would crash the process:
+The files are read with pandas, networkx, SciPy, pyarrow and anndata, and the results pass the same checks as objects in
+memory. The following guards catch input that these libraries would misread, or that would crash the process:
 
-| what the library does | guard |
+| behaviour of the library | guard |
 |---|---|
 | pandas reads the ids 007 and 7 as 7, and rounds long ones | ids are read as text |
-| pandas takes the ids NA, null and None for missing | only an empty cell is missing; in place of a number, NA is too |
-| pandas calls the second column x "x.1" | names are read separately; duplicates are refused |
-| pandas fills up short rows, and cuts long ones | rows are counted if a last cell is missing, or pandas complains |
-| pandas cuts cells at # if comments are allowed | only comments above the first edge are left out |
-| pandas ends a cell at a NUL byte, and SciPy crashes | files of text with NUL bytes are refused |
-| pandas takes the first row of data for a header | a header of numbers is refused, or read as the first edge |
-| pandas takes minutes for an edge table of thousands of columns | at most 1,000 are read |
-| Excel keeps 15 digits of an id | longer ids that are numbers are refused |
-| a first column of whole numbers may be ids or a feature | it is refused unless it is called id, named, or dropped |
+| pandas reads the ids NA, null and None as missing | only empty cells are missing; among numbers, NA is missing too |
+| pandas renames a second column x to "x.1" | names are read separately; duplicates are refused |
+| pandas pads short rows and truncates long ones | cells are counted if a last cell is missing, or pandas warns |
+| pandas truncates cells at # if comments are allowed | only comments above the first edge are skipped |
+| pandas ends a cell at a NUL byte, and SciPy crashes | text files with NUL bytes are refused |
+| pandas uses the first row of data as the header | a header of numbers is refused, or read as the first edge |
+| pandas takes minutes for an edge table of thousands of columns | at most 1,000 columns are read |
+| Excel stores 15 digits of an id | longer ids that are numbers are refused |
+| a first column of whole numbers may be ids or a feature | unless it is called id, `id_column` or `drop` must name it |
 | networkx reads default values in GraphML without applying them | they are applied |
 | networkx reads the GML labels 1 and "1" as two nodes | they are refused, because ids are text |
-| networkx lets XML declare entities | GraphML and GEXF files that do are refused |
+| networkx accepts XML that declares entities | such GraphML and GEXF files are refused |
 | small gzip, zip, Parquet, Feather and HDF5 files can unpack to huge ones | at most 200 times their size, or 1 GiB |
 | NumPy and SciPy trust the shape that a file declares | it is compared with the size of the file |
 | NumPy loads pickled objects, which run code | they are refused |
 | SciPy crashes on unknown types in a damaged MATLAB file | the types of all elements are checked first |
-| pyarrow crashes on cells outside of a damaged Feather file | the table is validated first |
+| pyarrow crashes on cells that point outside a damaged Feather file | the table is validated first |
 """
 
 from __future__ import annotations
@@ -39,19 +38,21 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.inputs.adjacency import CONNECTIVITIES, as_adjacency, cell_graph
+from blockselect.inputs.adjacency import as_adjacency, cell_graph
+from blockselect.inputs.arrow_files import read_arrow
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inputs.edges import ENDS, edge_columns
 from blockselect.inputs.feature_tables import (
     ARROW,
     CSV,
     EXCEL,
-    TableColumns,
+    TableOptions,
     read_columns,
     read_excel_table,
     read_feature_table,
 )
 from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.file_hints import hint
 from blockselect.inputs.graph_files import (
     MARKUP,
     attribute_table,
@@ -60,8 +61,8 @@ from blockselect.inputs.graph_files import (
     read_markup,
     without_row_numbers,
 )
-from blockselect.inputs.kinds import FeatureTable, is_anndata
-from blockselect.inputs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
+from blockselect.inputs.kinds import CONNECTIVITIES, FeatureTable, is_anndata
+from blockselect.inputs.matrix_files import MATRIX_READERS, read_matrix, with_10x_names
 from blockselect.inputs.text_files import (
     BadFileError,
     check_columns,
@@ -107,13 +108,19 @@ def read_features(
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx`` (the first sheet): a header; the first column
-        contains the node ids, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in
-        the index that pandas stored, or in a first column of text or called id. ``.npz`` (of SciPy or NumPy),
-        ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv are next to
-        an ``.mtx`` file, as 10x writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an
-        AnnData. ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of the nodes, encoded as
-        :meth:`blockselect.AttributedGraph.from_networkx` does; one with a different text for each node is left out.
+        The suffix names the format:
+
+        - ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx`` (first sheet): a table with a header. The
+          first column contains the node ids, and each other column one feature.
+        - ``.parquet``, ``.feather``: a table. The ids are the index that pandas stored, or a first column that contains
+          text or is called id.
+        - ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If an ``.mtx``
+          file has barcodes.tsv and features.tsv next to it, as 10x writes them, these contain the names, and genes are
+          in rows.
+        - ``.h5ad``: an AnnData.
+        - ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of nodes, encoded as in
+          :meth:`blockselect.AttributedGraph.from_networkx`. An attribute that is a different text for each node is left
+          out.
     node_ids, feature_names : path, optional
         Text files with one name per line, for matrices without names.
     transpose : bool, default=False
@@ -121,64 +128,61 @@ def read_features(
     id_column : str, optional
         The column of a table, or the attribute of nodes, that contains the node ids.
     drop : sequence of str
-        Columns of a table, or attributes of nodes, that are left out.
+        Columns of a table, or attributes of nodes, to leave out.
     one_hot : bool, default=False
         Whether each value of a text column of a table becomes an indicator, called ``column=value``. An empty cell has
         none. Node attributes are always encoded.
     fill : float, optional
-        The number for empty cells (also NA, NaN, null or None among numbers). Without it they are an error.
+        The number for empty cells, and for NA, NaN, null or None among numbers; by default, they are an error.
     decimal : {".", ","}, default="."
-        The decimal point of numbers in files of text.
+        The decimal separator of numbers in text files.
     header : bool, default=True
-        Whether the first row of a text or Excel table names the columns. Without it they are called "0", "1", …, and
-        the first one contains ids if it contains text.
+        Whether the first row of a text or Excel table names the columns. Without a header, columns are called "0", "1",
+        …, and the first column contains ids if it contains text.
     """
-    use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
-    return _read_features(_known(path, FEATURE_FORMATS), use, node_ids, feature_names, transpose)
+    options = TableOptions(id_column, drop, one_hot, fill, decimal, header)
+    return _read_features(_known(path, FEATURE_FORMATS), options, node_ids, feature_names, transpose=transpose)[0]
 
 
 def _read_features(
-    file: Path,
-    use: TableColumns,
-    node_ids: FilePath | None,
-    feature_names: FilePath | None,
-    transpose: bool,
-    graph: Any = None,
-) -> FeatureTable:
-    """See :func:`read_features`; `graph` is the file as networkx read it, if it did already."""
-    suffix = format_of(file)
+    file: Path, options: TableOptions, node_ids: FilePath | None, feature_names: FilePath | None, *, transpose: bool
+) -> tuple[FeatureTable, Any]:
+    """Return the features of a file, see :func:`read_features`, and its graph, or None if it cannot contain one."""
+    suffix, graph = format_of(file), None
     for parameter in ("id_column", "drop", "one_hot", "fill"):
-        if getattr(use, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
+        if getattr(options, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
             raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), not for {file}; leave it out.")
     for parameter, value in {"node_ids": node_ids, "feature_names": feature_names, "transpose": transpose}.items():
         if value and suffix in MARKUP:
             raise ParameterError(parameter, f"is for matrices and tables, but {file} is a graph; leave it out.")
-    if use.one_hot and transpose:
+    if options.one_hot and transpose:
         raise ParameterError("one_hot", "needs one column per feature, which a transposed table does not have.")
     with reading(file):
         if suffix in TABLES:
-            table = read_feature_table(file, use)
+            table = read_feature_table(file, options)
         elif suffix in MARKUP:
-            table = attribute_table(graph or read_markup(file, use.id_column), file, use)
+            graph = read_markup(file, options.id_column)
+            table = attribute_table(graph, file, options)
         elif suffix == ".h5ad":
-            table = as_feature_table(_read_h5ad(file))
+            graph = _read_h5ad(file)
+            table = as_feature_table(graph)
         else:
             table = FeatureTable(read_matrix(file, FEATURE_VARIABLES))
     if suffix == ".mtx":
-        table = _with_10x_names(file, table)
+        table = with_10x_names(file, table)
     if transpose:
         table = FeatureTable(table.matrix.T, table.feature_names, table.node_ids)
     if node_ids is not None:
         table = replace(table, node_ids=read_names(Path(node_ids)))
     if feature_names is not None:
         table = replace(table, feature_names=read_names(Path(feature_names)))
-    return table
+    return table, graph
 
 
 def read_label_column(
     path: FilePath, column: str, *, id_column: str | None = None, decimal: str = ".", header: bool = True
 ) -> pd.Series[Any]:
-    """The cells of one column of a table, or one node attribute, by node id; both as text."""
+    """Read one column of a table, or one node attribute, as text, with the ids of the nodes as index."""
     file = _known(path, (*TABLES, *MARKUP))
     with reading(file):
         if format_of(file) in MARKUP:
@@ -187,7 +191,7 @@ def read_label_column(
                 raise BadFileError(f"no node has an attribute {column!r}; choose another one.")
             labels = pd.Series(values, dtype=object)
         else:
-            table = read_columns(file, TableColumns(id_column, decimal=decimal, header=header))
+            table = read_columns(file, TableOptions(id_column, decimal=decimal, header=header))
             cells, ids = table.matrix, table.node_ids
             check_columns([column], cells.columns)
             values = cells.loc[:, [column]].iloc[:, 0].to_numpy(dtype=object)
@@ -202,19 +206,21 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
-        with a header, the columns source, target and optionally weight, or two columns in this order. Cells of text
-        files are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers,
-        or if they are separated by blanks, or by tabs below comments, as in the networks of SNAP. A text file may also
-        contain an adjacency: the nodes are its header and first column, or it has numbers only. ``.edgelist``: source,
-        target and optionally a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
-        ``.json`` (node-link): as networkx reads them; node ids are text. ``.npz`` (of SciPy or NumPy), ``.npy``,
-        ``.mtx``, ``.mat``: the adjacency, one row and column per node. ``.h5ad``: the graph ``obsp["connectivities"]``
-        of an AnnData.
+        The suffix names the format:
+
+        - ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: edges with a
+          header, either the columns source, target and optionally weight, or two columns in this order. Cells of text
+          files remain text, and empty ones are missing. Edges without a header are recognised if nodes are numbers, or
+          if they are separated by blanks, or by tabs below comments, as in the networks of SNAP. A text file may also
+          contain an adjacency matrix: its header and first column name the nodes, or all cells are numbers.
+        - ``.edgelist``: source, target and optionally a weight, without a header, separated by blanks.
+        - ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): a graph as networkx reads it, with node ids as text.
+        - ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mtx``, ``.mat``: an adjacency matrix.
+        - ``.h5ad``: the graph ``obsp["connectivities"]`` of an AnnData.
     header : bool, default=True
         False reads the first row of a text or Excel table as an edge, unless it names source and target.
     decimal : {".", ","}, default="."
-        The decimal point of weights in files of text.
+        The decimal separator of weights in text files.
 
     Returns
     -------
@@ -277,16 +283,13 @@ def read_attributed_graph(
     """
     if unknown_nodes not in get_args(UnknownNodes):
         raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
-    use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
+    options = TableOptions(id_column, drop, one_hot, fill, decimal, header)
     features_file, graph_file = Path(features_path), Path(features_path if graph_path is None else graph_path)
-    one_file, graph = features_file == graph_file, None
+    one_file = features_file == graph_file
     try:
         _known(features_file, WHOLE if graph_path is None else FEATURE_FORMATS)
-        if one_file and format_of(graph_file) in MARKUP:
-            with reading(graph_file):
-                graph = read_markup(graph_file, id_column)
-        table = _read_features(features_file, use, node_ids, feature_names, transpose, graph)
-        if graph is None:
+        table, graph = _read_features(features_file, options, node_ids, feature_names, transpose=transpose)
+        if graph is None or not one_file:
             graph = read_graph(graph_file, header=header, decimal=decimal)
             if format_of(graph_file) in MARKUP:
                 note_unused(graph, graph_file)
@@ -307,10 +310,10 @@ def read_attributed_graph(
 def _joined(
     table: FeatureTable, graph: Any, files: str, unknown_nodes: UnknownNodes, weight: Any, *, transposed: bool
 ) -> AttributedGraph:
-    """The checked network of features and graph; an error names the files and the option that probably helps."""
+    """Check features and graph together; an error names the files and the parameter that probably helps."""
     ids = table.node_ids
     try:
-        if not sparse.issparse(graph):  # its nodes are called by text
+        if not sparse.issparse(graph):  # its nodes are named by text
             ids = np.array([str(one) for one in (range(table.matrix.shape[0]) if ids is None else ids)], dtype=object)
             if isinstance(graph, pd.DataFrame):
                 _check_edge_header(graph, ids)
@@ -321,12 +324,12 @@ def _joined(
         return check_attributed_graph(replace(table, node_ids=ids), graph)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
         named = () if ids is None else ids
-        raise ValueError(f"{files}: {error}{_hint(table, graph, named, transposed=transposed)}") from error
+        raise ValueError(f"{files}: {error}{hint(table, graph, named, transposed=transposed)}") from error
 
 
 def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
-    """Whether the two files are a network if each is read in place of the other, and no header says otherwise."""
-    with suppress(Exception):  # the error that brought us here says what is wrong
+    """Whether the two files form a network if they are swapped, and no header indicates otherwise."""
+    with suppress(Exception):  # the error of the original order is raised instead
         if _has_ends(read_graph(graph)):
             return False
     with suppress(Exception):
@@ -339,45 +342,6 @@ def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
 def _has_ends(graph: Any) -> bool:
     is_table = isinstance(graph, pd.DataFrame)
     return is_table and set(ENDS) <= {str(name).strip().lower() for name in graph.columns}
-
-
-def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
-    """A sentence that names the option that probably helps, or an empty string."""
-    ends: set[str] = set()  # the nodes that links name; a matrix has no names
-    with suppress(ValueError):
-        if isinstance(graph, pd.DataFrame):
-            source, target, _ = edge_columns(graph, weight=False)
-            ends = set(map(str, pd.concat([source, target]).dropna()))
-        elif hasattr(graph, "subgraph"):
-            ends = set(map(str, graph))
-    listed = list(map(str, node_ids))
-    ids = set(listed)
-    if not ends <= ids and (name := _column_of_ids(table, ends)) is not None:
-        return f" The links name the nodes by the column {name!r} of the features; give id_column={name!r}."
-    rows, columns = table.matrix.shape
-    names = set() if table.feature_names is None else set(map(str, table.feature_names))
-    fits_columns = bool(ends) and ends <= names
-    if sparse.issparse(graph):
-        fits_columns = graph.shape == (columns, columns) and rows != columns
-    if fits_columns and not transposed:
-        return " The graph fits the columns of the features; if nodes are in columns, give transpose=True."
-    if ends and (not ends & ids or len(ids) < len(listed)):
-        number = "; if none does, number the rows in a first column, as pandas does" if len(ids) < len(listed) else ""
-        return f" If another column of the features contains the ids of the nodes, name it with id_column{number}."
-    if not ends <= ids:
-        return " To leave out the links of nodes without features, give unknown_nodes='drop'."
-    return ""
-
-
-def _column_of_ids(table: FeatureTable, ends: set[str]) -> str | None:
-    """The first column of whole numbers without duplicates that contains all ends of the links."""
-    if table.feature_names is None or sparse.issparse(table.matrix):
-        return None
-    for name, (_, column) in zip(table.feature_names, pd.DataFrame(table.matrix).items(), strict=False):
-        is_whole = column.dtype.kind in "iuf" and bool((column % 1 == 0).all())
-        if is_whole and column.is_unique and ends <= set(column.astype(str).str.removesuffix(".0")):
-            return str(name)
-    return None
 
 
 def _known(path: FilePath, known: tuple[str, ...]) -> Path:
@@ -396,42 +360,16 @@ def _read_h5ad(file: Path) -> Any:
     def declared(group: Any) -> int:
         return sum(declared(item) if isinstance(item, h5py.Group) else item.nbytes for item in group.values())
 
-    with h5py.File(file) as stored:  # chunks that were never written take no space in the file
+    with h5py.File(file) as stored:  # chunks that were never written take no space
         check_unpacked(declared(stored), file)
     return anndata.read_h5ad(file)
 
 
 def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
-    """Node ids are text in every format."""
-    edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # pandas numbers columns that have no names
+    """Convert node ids to text, as in every format."""
+    edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # columns without names are numbered
     source, target, _ = edge_columns(edges, weight=False)
     return edges.assign(**{str(end.name): end.astype("string").astype(object) for end in (source, target)})
-
-
-def _with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
-    """Transpose a Matrix Market file if the names of cells and genes are in files next to it, as 10x writes them."""
-    prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
-
-    def beside(*names: str) -> Path | None:
-        candidates = [file.with_name(f"{prefix}{name}{packed}") for name in names for packed in ("", ".gz")]
-        return next((candidate for candidate in candidates if candidate.is_file()), None)
-
-    barcodes, genes = beside("barcodes.tsv"), beside("features.tsv", "genes.tsv")
-    if barcodes is None or genes is None:
-        return table
-    ids, names = read_names(barcodes), read_names(genes)
-    if table.matrix.shape != (len(names), len(ids)):
-        raise ValueError(
-            f"{file} has shape {table.matrix.shape}, but {genes.name} has {len(names)} lines and {barcodes.name} "
-            f"{len(ids)}; 10x writes genes in rows and cells in columns: use three files of the same run, or move "
-            "these two away."
-        )
-    try:
-        symbols = read_names(genes, column=1)
-    except ValueError:  # there is only one column
-        symbols = names
-    note("read %s as 10x writes it: cells are nodes, genes are features", file.name)
-    return FeatureTable(sparse.csr_array(table.matrix.T), ids, symbols if len(set(symbols)) == len(symbols) else names)
 
 
 def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
@@ -444,7 +382,7 @@ def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
 
 
 def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
-    """The graph without the links of nodes that have no features; a warning says how many were dropped."""
+    """Drop the links of nodes that have no features, and warn how many were dropped."""
     known = set(ids)
     if isinstance(graph, pd.DataFrame):
         source, target, _ = edge_columns(graph, weight=weight)

@@ -1,4 +1,4 @@
-"""Networks in text files: edge lists, read by pandas, and GraphML, GEXF, GML and JSON, read by networkx."""
+"""Networks in text files: edge lists, read by pandas, and GraphML, GEXF, GML and JSON files, read by networkx."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from scipy import sparse
 
 from blockselect.inputs.attributes import encode_attributes
 from blockselect.inputs.edges import ENDS, WEIGHT, edge_columns
-from blockselect.inputs.feature_tables import TableColumns
+from blockselect.inputs.feature_tables import TableOptions
 from blockselect.inputs.kinds import FeatureTable
 from blockselect.inputs.text_files import (
     BLANKS,
     BadFileError,
     check_columns,
+    find_separator,
     format_of,
     note,
-    parsed,
-    separator,
+    parse_table,
     text_bytes,
 )
 from blockselect.utils.extras import needed
@@ -34,17 +34,17 @@ from blockselect.utils.wording import count
 
 MARKUP = (".graphml", ".gexf", ".gml", ".json")
 COMMENTS = ("#", "%")  # SNAP and KONECT
-MOST_EDGE_COLUMNS = 1000
+MOST_EDGE_COLUMNS = 1000  # with many thousands, pandas takes minutes
 FEW_COLUMNS = 3  # source, target and weight
 
 
 def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> Any:
-    """Read a list of edges as text, with or without comments and a header at the top.
+    """Read edges or an adjacency matrix from a text file, which may begin with comments and a header.
 
     Returns
     -------
-    A DataFrame of edges; a networkx graph, if links have attributes in braces as written by networkx; or a CSR
-    adjacency matrix, if the nodes have no names.
+    A DataFrame of edges; a networkx graph if edges have attributes in braces, as networkx writes them; or a CSR
+    adjacency matrix if the nodes have no names.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
@@ -54,44 +54,52 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
     if not first:
         raise BadFileError("it contains no edge; write one per line: source target.")
     is_edgelist = format_of(path) == ".edgelist"
-    mark = None if is_edgelist else separator(first, decimal)
-    if mark is None:  # decimal commas in another file do not mean that none separates cells here
-        mark = (None if is_edgelist or len(first.split()) > 1 else separator(first)) or BLANKS
-    if mark == BLANKS and first.rstrip().endswith("}"):
+    separator = None if is_edgelist else find_separator(first, decimal)
+    if separator is None:  # the decimal comma may be that of the feature file
+        separator = (None if is_edgelist or len(first.split()) > 1 else find_separator(first)) or BLANKS
+    if separator == BLANKS and first.rstrip().endswith("}"):
         return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
-    cells = first.split() if mark == BLANKS else next(csv.reader([first], delimiter=mark, skipinitialspace=True))
-    if len(cells) < 2:
+    if separator == BLANKS:
+        names = first.split()
+    else:
+        cells = next(csv.reader([first], delimiter=separator, skipinitialspace=True))
+        names = [cell.strip() for cell in cells]
+    if len(names) < 2:
         raise BadFileError(f"the first line {first.strip()[:40]!r} has one cell; expected source and target.")
-    names = [cell.strip() for cell in cells]
     named = set(ENDS) <= {name.lower() for name in names}
-    if not named and (matrix := _read_square(content, mark, names, n_comments, decimal, path)) is not None:
+    if not named and (matrix := _read_square(content, separator, names, n_comments, decimal, path)) is not None:
         return matrix
-    in_columns = mark in (",", ";") or (mark == "\t" and not n_comments)
+    in_columns = separator in (",", ";") or (separator == "\t" and not n_comments)
     has_header = named or (header and in_columns and not all(map(is_number, names[:2])))
     if not has_header:
         names = [*ENDS, WEIGHT if is_edgelist else "2", *map(str, range(3, len(names)))][: len(names)]
-    _check_edge_columns(names)
+    edge_columns(pd.DataFrame(columns=names), weight=False)  # refuses a table of features before it is read
+    if len(names) > MOST_EDGE_COLUMNS:
+        raise BadFileError(
+            f"it has {len(names):,} columns, but an edge table may have at most {MOST_EDGE_COLUMNS:,}; keep source, "
+            "target and weight."
+        )
     if not (has_header or is_edgelist):
-        between = {BLANKS: "blanks", "\t": "tabs"}.get(mark, mark)
+        between = {BLANKS: "blanks", "\t": "tabs"}.get(separator, separator)
         above = f", below {count(n_comments, 'line')} of comments" if n_comments else ""
         note("read %s as edges without a header: source and target, %s between them%s", path.name, between, above)
-    edges = parsed(content, mark, names, header=has_header, dtype=str, skip=n_comments)
+    edges = parse_table(content, separator, names, header=has_header, dtype=str, skip=n_comments)
     if decimal != ".":
         ends = [end.name for end in edge_columns(edges, weight=False)[:2]]
         edges = edges.apply(lambda column: column if column.name in ends else column.str.replace(decimal, "."))
     return without_row_numbers(edges, path)
 
 
-def _read_square(content: bytes, mark: str, names: list[str], skip: int, decimal: str, path: Path) -> Any:
-    """The edges of a square table with the nodes as header and first column, or a square matrix; None for others."""
+def _read_square(content: bytes, separator: str, names: list[str], skip: int, decimal: str, path: Path) -> Any:
+    """Read a square table whose header and first column name the nodes, or a square matrix; None for other files."""
     n_lines = content.count(b"\n", 0, len(content.rstrip())) + 1 - skip
     if len(names) <= FEW_COLUMNS or len(names) != n_lines:
         return None
     if all(is_number(name.replace(decimal, ".")) for name in names):
         note("read %s as an adjacency matrix without names: nodes are in the order of the features", path.name)
-        cells = parsed(content, mark, names, header=False, dtype=float, skip=skip, decimal=decimal)
+        cells = parse_table(content, separator, names, header=False, dtype=float, skip=skip, decimal=decimal)
         return sparse.csr_array(cells.to_numpy())
-    cells = parsed(content, mark, names, header=True, dtype={0: str}, skip=skip, decimal=decimal)
+    cells = parse_table(content, separator, names, header=True, dtype={0: str}, skip=skip, decimal=decimal)
     if cells.iloc[:, 0].tolist() != names[1:]:
         return None
     note("read %s as an adjacency matrix of %s", path.name, count(len(cells), "node"))
@@ -101,27 +109,17 @@ def _read_square(content: bytes, mark: str, names: list[str], skip: int, decimal
 
 
 def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Edges without a first column that has no name, in which pandas writes its index."""
+    """Drop a first column without a name, to which pandas writes its index."""
     if edges.columns[0] != "" or not set(ENDS) <= {name.lower() for name in edges.columns}:
         return edges
     note("left out the first column of %s, which has no name", path.name)
     return edges.iloc[:, 1:]
 
 
-def _check_edge_columns(names: list[str]) -> None:
-    """Refuse a table that is not a list of edges before it is read: with many columns that would take minutes."""
-    edge_columns(pd.DataFrame(columns=names), weight=False)
-    if len(names) > MOST_EDGE_COLUMNS:
-        raise BadFileError(
-            f"it has {len(names):,} columns, but an edge table may have at most {MOST_EDGE_COLUMNS:,}; keep source, "
-            "target and weight."
-        )
-
-
 def read_markup(path: Path, id_column: str | None = None) -> Any:
-    """The networkx graph of a GraphML, GEXF, GML or node-link JSON file, with node ids as text.
+    """Read a GraphML, GEXF, GML or node-link JSON file as a networkx graph with node ids as text.
 
-    Nodes are named by their attribute `id_column`, if it is given.
+    If `id_column` is given, this attribute contains the ids.
     """
     suffix = format_of(path)
     networkx = needed("networkx", f"a {suffix} file")
@@ -137,16 +135,16 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
     else:
         graph = _parse_json(networkx, content.decode())
     for key, items in (("node_default", graph.nodes), ("edge_default", graph.edges)):
-        defaults = graph.graph.pop(key, {})  # networkx reads them from GraphML without applying them
+        defaults = graph.graph.pop(key, {})  # networkx reads but does not apply them in GraphML
         for item in items:
             items[item].update({**defaults, **items[item]})
     for _, data in graph.nodes(data=True):
-        data.pop("viz", None)  # how Gephi draws the node
+        data.pop("viz", None)  # settings of Gephi for drawing the node
     twice = [name for name, n in Counter(map(str, graph)).items() if n > 1]
     if twice:
         raise BadFileError(
             f"{len(twice)} label(s) name two nodes, once as a number and once as text, for example {twice[0]}; give "
-            "each node a label of its own."
+            "each node a different label."
         )
     names = None
     if id_column is not None:
@@ -185,13 +183,13 @@ def _attributes(graph: Any) -> list[str]:
 
 
 def _names_nodes(graph: Any, attribute: str) -> bool:
-    """Whether an attribute has a different text for each node."""
+    """Whether the attribute is a different text for each node."""
     texts = {data.get(attribute) for _, data in graph.nodes(data=True) if isinstance(data.get(attribute), str)}
     return len(texts) == len(graph)
 
 
 def note_unused(graph: Any, path: Path) -> None:
-    """Say which attributes of nodes are not read, because the features are in another file."""
+    """Log which node attributes are not used because the features come from another file."""
     unused = [repr(one) for one in _attributes(graph) if not _names_nodes(graph, one)]
     if unused:
         note(
@@ -201,33 +199,29 @@ def note_unused(graph: Any, path: Path) -> None:
         )
 
 
-def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
-    """The attributes of nodes as features, encoded as those of a graph in memory; they are removed from the graph."""
+def attribute_table(graph: Any, path: Path, options: TableOptions) -> FeatureTable:
+    """Encode node attributes as features, as for a graph in memory; unused ones are removed from the graph."""
     attributes = _attributes(graph)
-    check_columns(use.drop, attributes)
-    naming = [one for one in attributes if one not in use.drop and _names_nodes(graph, one)]
+    check_columns(options.drop, attributes)
+    naming = [one for one in attributes if one not in options.drop and _names_nodes(graph, one)]
     for _, data in graph.nodes(data=True):
-        for one in (*use.drop, *naming):
+        for one in (*options.drop, *naming):
             data.pop(one, None)
     if not _attributes(graph):
-        left = f" other than {', '.join([*use.drop, *naming])}" if attributes else ""
+        left = f" other than {', '.join([*options.drop, *naming])}" if attributes else ""
         raise BadFileError(f"its nodes have no attributes{left} to use as features; name a feature file too.")
     try:
-        table = encode_attributes(graph, fill=use.fill)
+        table = encode_attributes(graph, fill=options.fill, of_file=True)
     except ValueError as error:
-        in_memory = "AttributedGraph.from_networkx(graph, "
-        message = (
-            str(error).replace(f"{in_memory}attributes=[…])", "drop=[NAME]").replace(f"{in_memory}fill=0)", "fill=0")
-        )
-        raise BadFileError(message) from error
+        raise BadFileError(str(error)) from error
     assert table.encoding is not None
     filled = table.encoding.query("kind == 'numbers' and n_missing > 0")
     for attribute, n_missing in zip(filled["attribute"], filled["n_missing"], strict=True):
-        note("filled %r of %s with %g", attribute, count(n_missing, "node"), use.fill)
+        note("filled %r of %s with %g", attribute, count(n_missing, "node"), options.fill)
     note(
         "read %s from %s, %s%s%s",
         *(count(len(graph), "node"), path.name, count(len(table.encoding), "attribute")),
-        f", {len(use.drop)} dropped" if use.drop else "",
+        f", {len(options.drop)} dropped" if options.drop else "",
         f"; left out, as it names the nodes: {', '.join(map(repr, naming))}" if naming else "",
     )
     return table

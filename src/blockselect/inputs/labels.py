@@ -1,4 +1,4 @@
-"""Names and labels of nodes: ids, blocks and known classes, one per node, in the order of the nodes."""
+"""Labels of nodes, such as blocks and known classes: one per node, in the order of the nodes."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ IGRAPH_NAMES = ("name", "_nx_name")  # attributes that name nodes; the second is
 
 
 def encode_labels(labels: Any, what: str = "block labels") -> IntArray:
-    """Convert labels of any sortable kind to numbers 0 … k − 1; `what` names the labels in errors."""
+    """Convert labels of any sortable type to numbers 0 … k − 1; `what` names the labels in errors."""
     array = as_labels(labels, what)
     try:
         numbers = np.unique(array, return_inverse=True)[1]
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in array.tolist()})
         raise ValueError(
-            f"{what} mix values that have no order ({', '.join(kinds)}); make them all text: [str(label) for label in "
-            "labels]."
+            f"{what} mix values that cannot be sorted ({', '.join(kinds)}); make them all text: "
+            "[str(label) for label in labels]."
         ) from error
     return numbers.astype(np.intp, copy=False)
 
 
 def as_labels(labels: Any, what: str) -> NDArray[Any]:
-    """Convert to an array with one label per node: (n,). Masked and missing labels are rejected."""
+    """Convert to an array with one label per node, (n,), and reject masked and missing labels."""
     array: NDArray[Any] = np.asanyarray(labels)
     if array.ndim != 1:
         raise ValueError(f"{what} have shape {array.shape}; give one label per node.")
@@ -50,9 +50,9 @@ def as_labels(labels: Any, what: str) -> NDArray[Any]:
 
 
 def labels_of_one_hot(membership: Any) -> Any:
-    """The column of the 1 in each row of a one-hot matrix (n, k), by node id if it is a DataFrame (paper: F).
+    """Convert a one-hot matrix (n, k) (paper: F) to labels: the column of the 1 in each row, by id for a DataFrame.
 
-    Labels in any other form are returned as they are.
+    Labels in any other form are returned unchanged.
     """
     matrix = np.array(membership, dtype=object) if isinstance(membership, list | tuple) else membership
     if getattr(matrix, "ndim", 1) != 2:
@@ -64,25 +64,25 @@ def labels_of_one_hot(membership: Any) -> Any:
         raise ValueError(
             f"the matrix of blocks has shape {matrix.shape} and {np.count_nonzero(~is_one)} row(s) that are not "
             f"one-hot, first row {np.argmin(is_one)}; expected a single 1 per row, in the column of the node's block, "
-            "or one label per node. If its entries are weights, put each node into the block of its largest: "
+            "or one label per node. If its entries are weights, assign each node to the block of its largest weight: "
             "block_model=F.argmax(axis=1)."
         )
     return pd.Series(one_hot.indices, membership.index) if isinstance(membership, pd.DataFrame) else one_hot.indices
 
 
 def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "block_model") -> Any:
-    """Put labels that name their nodes in the order of the nodes; an array of labels is returned as it is.
+    """Put labels that name their nodes in the order of the nodes; other labels are returned unchanged.
 
     Parameters
     ----------
     labels : array of shape (n,), one-hot matrix of shape (n, k), Series, dict, list of sets, or clustering of igraph
         A Series or a dict from node ids to labels, communities as networkx finds them (a list of sets of node ids), or
-        a `VertexClustering`. Each must name every node once. The index of a Series or of a one-hot DataFrame may also
-        count 0, 1, … while the nodes have other ids: then it names no nodes, and the order is kept.
+        a `VertexClustering`. Each must name every node once. If the index of a Series or one-hot DataFrame is 0, 1, …
+        but the nodes have other ids, it does not name nodes, and the order is kept.
     node_ids : array of shape (n,) or None
-        None if nodes have no ids other than their row numbers.
+        The ids of the nodes; None if they are numbered by row.
     parameter : str
-        The parameter with the labels, for errors.
+        The parameter that contains the labels, for errors.
     """
     kind = type(labels).__name__
     labels = labels_of_one_hot(labels)
@@ -97,8 +97,8 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
         raise ParameterError(
             parameter,
             f"is a {kind} that names nodes such as {named.index[:3].tolist()}, not 0, 1, …, but the rows of the "
-            "features have no ids to match them with; pass the features as a DataFrame whose index "
-            "names the nodes, or, if the labels are in the order of the rows, an array: labels.to_numpy().",
+            "features have no ids to match; pass the features as a DataFrame whose index names the nodes, or, if the "
+            "labels are in the order of the rows, an array: labels.to_numpy().",
         )
     if is_series and counts and known.intersection(named.index).empty:
         return labels
@@ -106,15 +106,15 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
         alone = alone or named.index.tolist()
         raise ParameterError(
             parameter,
-            f"is a {kind} that does not name the nodes of the features once each: {len(alone)} node(s) are in only one "
-            f"of them, or twice, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
+            f"is a {kind} that does not name each node of the features once: {len(alone)} node(s) are missing, unknown "
+            f"or repeated, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
             "array in the order of the rows.",
         )
     return named.iloc[named.index.get_indexer(known)].to_numpy()
 
 
 def _named_labels(labels: Any, parameter: str) -> Any:
-    """A Series whose index has the ids of the nodes; labels that do not name nodes are returned as they are."""
+    """Convert labels that name their nodes to a Series with the ids as index; return other labels unchanged."""
     if isinstance(labels, pd.Series):
         return labels
     if comes_from(labels, "igraph"):
@@ -138,7 +138,7 @@ def _named_labels(labels: Any, parameter: str) -> Any:
 
 
 def _igraph_labels(labels: Any, parameter: str) -> Any:
-    """The labels of a VertexClustering: a Series, or a list in the order of the rows if its nodes have no names."""
+    """Return the labels of a VertexClustering: a Series, or a list in the order of the rows if nodes have no names."""
     membership = getattr(labels, "membership", None)
     if membership is None or any(isinstance(one, list) for one in membership):
         fix = "dendrogram.as_clustering()" if hasattr(labels, "as_clustering") else "graph.community_multilevel()"
@@ -152,13 +152,13 @@ def _igraph_labels(labels: Any, parameter: str) -> Any:
 
 
 def igraph_names(graph: Any) -> list[Any] | None:
-    """The names of the nodes of an igraph graph; None if nodes only have numbers."""
+    """Return the names of the nodes of an igraph graph, or None if nodes are only numbered."""
     names: list[Any] | None = next((graph.vs[one] for one in IGRAPH_NAMES if one in graph.vs.attributes()), None)
     return names
 
 
 def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectArray | None = None) -> IntArray | None:
-    """Check known classes, one integer per node; a Series is put in the order of the nodes."""
+    """Check known classes, one integer per node, and put a Series in the order of the nodes."""
     if classes is None:
         return None
     refuse_unordered(classes, "classes")

@@ -1,4 +1,4 @@
-"""Matrices and tables from binary files and Matrix Market files; pickled objects are never loaded."""
+"""Matrices from NumPy, SciPy, MATLAB and Matrix Market files; pickled objects are never loaded."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import io, sparse
 from scipy.io.matlab import matfile_version
 
-from blockselect.inputs.text_files import BadFileError, check_unpacked, format_of, most_unpacked, text_bytes
+from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.text_files import (
+    BadFileError,
+    check_unpacked,
+    format_of,
+    most_unpacked,
+    note,
+    read_names,
+    text_bytes,
+)
 from blockselect.rows.matrices import as_float_matrix
-from blockselect.utils.extras import needed
 
 EMPTY_LINES = 100_000  # a sparse matrix may always have this many rows or columns,
 LINES_PER_ENTRY = 100  # and a large one this many per stored entry
-ARROW_MAGIC = b"ARROW1\0\0"
 MAT_HEADER = 128  # bytes
 MAT_MATRIX, MAT_COMPRESSED = 14, 15
 MAT_TYPES = {*range(1, 8), 9, 12, 13, MAT_MATRIX, MAT_COMPRESSED, 16, 17, 18}
 
 
 def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
-    """The only matrix of an .npy, .npz, .mtx or .mat file: a NumPy array, or CSR if the file is sparse.
+    """Read the matrix of an .npy, .npz, .mtx or .mat file: a NumPy array, or CSR if it is stored as sparse.
 
     Parameters
     ----------
     path : path
     variables : tuple of str
-        The names of the variable to read if a .mat or .npz file contains several matrices.
+        Names of the variable to read if a .mat or .npz file contains several matrices.
     """
     suffix = format_of(path)
     matrix = MATRIX_READERS[suffix](path, variables)
@@ -41,7 +47,7 @@ def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
         raise ValueError(f"its array of shape {matrix.shape} is not a matrix with rows and columns")
     if not sparse.issparse(matrix):
         return matrix
-    # Converting it to CSR takes memory for each row, be it empty or not.
+    # In CSR, even an empty row takes memory.
     if max(matrix.shape) > max(EMPTY_LINES, LINES_PER_ENTRY * matrix.nnz):
         size = " × ".join(f"{length:,}" for length in matrix.shape)
         raise BadFileError(f"it declares {size} but stores {matrix.nnz:,} entries; leave out empty rows and columns.")
@@ -83,7 +89,7 @@ def _read_mat(path: Path, variables: tuple[str, ...]) -> Any:
 
 
 def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
-    """The only name, or the first of the variables that is among them."""
+    """Return the only name, or the first of the variables among the names."""
     chosen = names if len(names) == 1 else [name for name in variables if name in names]
     if not chosen:
         raise ValueError(f"it contains the matrices {names[:6]}, but none called {', '.join(variables)}")
@@ -91,13 +97,13 @@ def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
 
 
 def _check_elements(content: memoryview, order: str, path: Path, *, inside: bool = False) -> None:
-    """Refuse unknown types and sizes of elements in a MATLAB file, on which SciPy would crash the process."""
+    """Raise an error for elements of a MATLAB file with an unknown type or size, which would crash SciPy."""
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(f"{order}II", content, at)
         start = at + 8
         end = start + size + (-size % 8 if inside else 0)  # elements of a matrix are padded to eight bytes
-        if inside and kind >> 16:  # a small element: its size is stored with its type, followed by up to four bytes
+        if inside and kind >> 16:  # a small element: type and size share four bytes, and up to four bytes follow
             kind, size, start, end = kind & 0xFFFF, kind >> 16, at + 4, at + 8
         if kind not in MAT_TYPES or (inside and kind == MAT_COMPRESSED) or start + size > min(end, len(content)):
             raise ValueError(f"an element states the type {kind} and {size:,} bytes")
@@ -113,115 +119,27 @@ def _check_elements(content: memoryview, order: str, path: Path, *, inside: bool
 MATRIX_READERS = {".npz": _read_npz, ".npy": _read_npy, ".mtx": _read_mtx, ".mat": _read_mat}
 
 
-def read_arrow(path: Path) -> pd.DataFrame:
-    """The table of a Parquet or Feather file, with the index that pandas stored in it, if any."""
-    needed("pyarrow", f"a {path.suffix} file")
-    stored = _read_parquet(path) if format_of(path) == ".parquet" else _read_feather(path)
-    stored.validate(full=True)  # pyarrow would crash on cells that point outside of a damaged file
-    check_unpacked(sum(map(_bytes_in_pandas, stored.columns)), path)
-    table: pd.DataFrame = stored.to_pandas()
-    return table
+def with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
+    """Transpose a matrix that 10x wrote, and read the names of cells and genes from the files next to it."""
+    prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
 
+    def find(*names: str) -> Path | None:
+        candidates = [file.with_name(f"{prefix}{name}{packed}") for name in names for packed in ("", ".gz")]
+        return next((candidate for candidate in candidates if candidate.is_file()), None)
 
-def _read_parquet(path: Path) -> Any:
-    """Compare the declared sizes with that of the file, measure columns of text in batches, and read the table."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(path) as file:
-        _refuse_nested(file.schema_arrow)
-        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
-        total, texts = 0, []
-        for number in range(file.metadata.num_columns):
-            schema, parts = file.schema.column(number), [group.column(number) for group in groups]
-            width = max(8, schema.length)  # `length` is that of binary cells of one size
-            total += sum(max(width * part.num_values, part.total_uncompressed_size) for part in parts)
-            if schema.physical_type == "BYTE_ARRAY":  # no text is longer than all texts of its group together
-                longest = max((part.total_uncompressed_size for part in parts), default=0)
-                texts += [(schema.path, longest)] if longest * file.metadata.num_rows > most_unpacked(path) else []
-        check_unpacked(total, path)
-        for name, longest in texts:  # a long text that is stored once may be repeated in every row
-            for batch in file.iter_batches(max(1, min(2**16, most_unpacked(path) // 4 // longest)), columns=[name]):
-                total += batch.nbytes
-                check_unpacked(total, path)
-        return file.read()
-
-
-def _read_feather(path: Path) -> Any:
-    """Compare the sizes that its buffers declare with that of the file, and read the table."""
-    import pyarrow
-    from pyarrow import feather, ipc
-
-    with pyarrow.OSFile(str(path)) as file:
-        if file.read(len(ARROW_MAGIC)) != ARROW_MAGIC:  # the first version of the format, which has no compression
-            return feather.read_table(path)
-        total = 0
-        for message in ipc.MessageReader.open_stream(file):
-            total += _declared_bytes(message)
-            check_unpacked(total, path)
-        file.seek(len(ARROW_MAGIC))
-        reader = ipc.open_stream(file)
-        _refuse_nested(reader.schema)
-        return reader.read_all()
-
-
-def _declared_bytes(message: Any) -> int:
-    """The bytes to which the compressed buffers of an Arrow message unpack; 0 if it has none.
-
-    pyarrow does not report it, so this follows the layout of Arrow's metadata, a FlatBuffer: a table begins with the
-    distance to a list of the distances of its fields, and each buffer begins with its unpacked size.
-    """
-    metadata, body = memoryview(message.metadata), message.body
-    if message.type not in ("dictionary", "record batch"):
-        return 0
-
-    def number(kind: str, at: int) -> int:
-        return int(struct.unpack_from(kind, metadata, at)[0])
-
-    def field(table: int, place: int) -> int:
-        """The position of a field, or 0 if the table does not have it."""
-        fields = table - number("<i", table)
-        distance = number("<H", fields + 4 + 2 * place) if 4 + 2 * place < number("<H", fields) else 0
-        return table + distance if distance else 0
-
-    def inner(table: int, place: int) -> int:
-        at = field(table, place)
-        return at + number("<I", at)
-
-    batch = inner(number("<I", 0), 2)
-    if message.type == "dictionary":
-        batch = inner(batch, 1)
-    if not field(batch, 3):  # no compression
-        return 0
-    buffers = inner(batch, 2)
-    places = struct.iter_unpack("<qq", metadata[buffers + 4 : buffers + 4 + 16 * number("<I", buffers)])
-    return sum(max(0, struct.unpack_from("<q", body, start)[0]) for start, length in places if length)
-
-
-def _refuse_nested(schema: Any) -> None:
-    """Raise an error for columns of lists and the like, which cannot be features."""
-    from pyarrow import types
-
-    for column in schema:
-        if types.is_nested(column.type):
-            raise BadFileError(
-                f"column {column.name!r} is of type {column.type}, but a table has one number or text per cell; write "
-                "it without this column."
-            )
-
-
-def _bytes_in_pandas(column: Any) -> int:
-    """The size of a column of an Arrow table in pandas, if each cell has a text of its own and eight bytes."""
-    from pyarrow import array, compute, types
-
-    total = 8 * len(column)
-    for part in column.chunks:
-        texts = part.dictionary if types.is_dictionary(part.type) else part
-        if "view" in str(texts.type):  # a cell is the length and the place of a text, in 16 bytes
-            cells = np.frombuffer(texts.buffers()[1], dtype="<i4").reshape(-1, 4)
-            lengths = array(cells[texts.offset :][: len(texts), 0])
-        elif str(texts.type).startswith(("string", "large_string", "binary", "large_binary", "fixed_size_binary")):
-            lengths = compute.binary_length(texts)
-        else:
-            continue
-        total += compute.sum(lengths if texts is part else lengths.take(part.indices)).as_py() or 0
-    return total
+    barcodes, genes = find("barcodes.tsv"), find("features.tsv", "genes.tsv")
+    if barcodes is None or genes is None:
+        return table
+    ids, names = read_names(barcodes), read_names(genes)
+    if table.matrix.shape != (len(names), len(ids)):
+        raise ValueError(
+            f"{file} has shape {table.matrix.shape}, but {genes.name} has {len(names)} lines and {barcodes.name} "
+            f"{len(ids)}; 10x writes genes in rows and cells in columns: use three files of the same run, or move "
+            "these two away."
+        )
+    try:
+        symbols = read_names(genes, column=1)
+    except ValueError:  # there is only one column
+        symbols = names
+    note("read %s as 10x writes it: cells are nodes, genes are features", file.name)
+    return FeatureTable(sparse.csr_array(table.matrix.T), ids, symbols if len(set(symbols)) == len(symbols) else names)

@@ -29,15 +29,15 @@ def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metri
     n_neighbors : int
         At least 1; if there are fewer other nodes, all of them are linked.
     metric : str
-        Any metric of scikit-learn's nearest neighbours. The cosine suits the method, because the graph that scores
-        induce consists of inner products of rows. With the cosine, nodes that share no feature are not linked, so a
-        node without features is isolated.
+        Any metric of scikit-learn's nearest neighbours. The cosine suits BMGUFS, whose scores induce a graph that
+        consists of inner products of rows. With the cosine, nodes that share no feature are not linked, so a node
+        without features is isolated.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric, without self-loops. Among equally near nodes, the cosine and the Euclidean distance link the first
-        ones; for other metrics, scikit-learn chooses.
+        Symmetric, without self-loops. Ties are resolved in the order of the nodes for the cosine and the Euclidean
+        distance, and by scikit-learn for other metrics.
     """
     n_neighbors = check_whole("n_neighbors", n_neighbors, 1)
     features = feature_matrix(features)
@@ -58,7 +58,7 @@ def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metri
 
 
 def _by_cosine(rows: Sparse, n_neighbors: int) -> Sparse:
-    """Nearest neighbours by the distance between unit rows: √2 if the cosine is zero, less if it is positive."""
+    """Find neighbours by the distance between unit rows: √2 if the cosine is zero, less if it is positive."""
     n_nodes = rows.shape[0]
     held = np.flatnonzero(np.diff(rows.indptr))
     if len(held) < 2:

@@ -1,4 +1,4 @@
-"""NodeGraph: a graph that cross-validation can cut together with the rows of the features."""
+"""NodeGraph: a graph of which cross-validation takes the subgraph of the rows that it fits."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.inputs.adjacency import ReadGraph, read_nodes
+from blockselect.inputs.adjacency import read_nodes
+from blockselect.inputs.graph_objects import ReadGraph
 
 
 class NodeGraph(ReadGraph):
-    """A graph that scikit-learn can cut together with the rows of X.
+    """A graph that can be indexed with the rows of X, as cross-validation requires.
 
-    Cross-validation fits to some of the rows of X. It takes the same rows, but all columns, of a matrix that is passed
-    along, and does not cut other graphs at all. Indexing this class returns the induced subgraph: the given nodes
+    Cross-validation fits a selector to some rows of X. From an adjacency matrix it takes the same rows but all columns,
+    and graphs of other libraries it passes on unchanged. Indexing a NodeGraph returns the induced subgraph: these nodes
     and the links among them. So `GridSearchCV`, `cross_val_score` and metadata routing work with
     ``adjacency=NodeGraph(graph)``.
 
@@ -25,15 +26,15 @@ class NodeGraph(ReadGraph):
         Any form that :func:`blockselect.as_adjacency` reads.
     nodes : int, iterable of ids, or None, default=None
         The ids of the nodes in the order of the rows of X, such as ``X.index``, or their number, as in
-        :func:`blockselect.as_adjacency`. A graph whose nodes have names needs it, unless they are in the order of the
-        rows and the selector receives a DataFrame with these names; a scaler before the selector may lose them.
+        :func:`blockselect.as_adjacency`. Required if the nodes of the graph have names, unless they are in the order
+        of the rows and the selector receives a DataFrame with these names, which a preceding scaler may drop.
 
     Attributes
     ----------
     matrix : csr_array of shape (n, n)
         The weights of the links.
     node_ids : array of shape (n,) or None
-        The names of the nodes, if they have names; features with ids are matched by them.
+        The names of the nodes, if they have names; they are matched with the ids of the features.
 
     Examples
     --------
@@ -50,12 +51,11 @@ class NodeGraph(ReadGraph):
         read = read_nodes(graph, nodes)
         ids = read.node_ids
         is_ordered = ids is None or nodes is not None or ids.tolist() == list(range(len(ids)))
-        fix = "give the nodes the order of the rows: NodeGraph(graph, nodes=features.index)"
-        super().__init__(read.matrix, ids, own_order=is_ordered, fix=fix)
+        super().__init__(read.matrix, ids, own_order=is_ordered)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of nodes, twice, as in the shape of a matrix."""
+        """The shape of the adjacency matrix: (n, n)."""
         n = len(self)
         return n, n
 
@@ -63,11 +63,11 @@ class NodeGraph(ReadGraph):
         return int(self.matrix.shape[0])
 
     def __getitem__(self, rows: Any) -> NodeGraph:
-        """The induced subgraph of some nodes, given by their rows: numbers, a slice or a mask."""
+        """Return the subgraph induced by some rows: row numbers, a slice or a mask."""
         if isinstance(rows, tuple):  # scikit-learn calls graph[rows, ...]
             rows, *columns = rows
             if columns != [Ellipsis]:
-                raise IndexError("a NodeGraph is cut by nodes, not by rows and columns; use graph[rows].")
+                raise IndexError("a NodeGraph is indexed by nodes, not by rows and columns; use graph[rows].")
         at = np.atleast_1d(np.arange(len(self))[rows])
         part = copy(self)
         part.matrix = self.matrix[at][:, at]

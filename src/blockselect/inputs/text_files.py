@@ -1,4 +1,4 @@
-"""Text files and text tables: pandas reads them, protected by the guards listed in `files`."""
+"""Text files and text tables, read by pandas; `files` lists the checks of what pandas would misread."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ ADVICE = {
 }
 BLANKS = r"\s+"
 note = getLogger("blockselect.files").info
-"""Log in one line what users may not expect of a file that was read; the command keeps it in run.json."""
+"""Log in one line how a file was read, if users may not expect it; the command keeps it in run.json."""
 
 
 class BadFileError(ValueError):
-    """A problem in a file and its cure; `reading` adds the name of the file."""
+    """A problem of a file and its remedy; `reading` adds the name of the file."""
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn every error raised while a file is read into one that names the file and the cure.
+    """Turn every error raised while a file is read into one that names the file and a remedy.
 
-    On damaged files the parsers of NumPy, SciPy, pandas, networkx, h5py and pyarrow raise nearly every kind of
-    exception. Only a missing package is not the fault of the file.
+    Given damaged files, NumPy, SciPy, pandas, networkx, h5py and pyarrow raise almost any type of exception. Only an
+    ImportError, for a missing package, is not due to the file.
     """
     if not path.is_file():  # a pipe can be read only once, and a device may never end
         raise FileNotFoundError(f"{path} does not exist or is not a file; check the path.")
@@ -61,7 +61,7 @@ def reading(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        if "pickle" in reason or "Python objects" in reason:  # NumPy would advise to load them
+        if "pickle" in reason or "Python objects" in reason:  # NumPy recommends loading them
             reason = "it is damaged or contains pickled objects, which could run code"
         packing = " packed with gzip" if is_packed(path) else ""
         advice = ADVICE.get(format_of(path), f"correct it or export it again, as UTF-8 text{packing}.")
@@ -69,7 +69,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def format_of(path: Path) -> str:
-    """The suffix that names the format: .csv for edges.csv.gz."""
+    """Return the suffix of the format: .csv for edges.csv.gz."""
     return (path.with_suffix("") if is_packed(path) else path).suffix.lower()
 
 
@@ -78,12 +78,12 @@ def is_packed(path: Path) -> bool:
 
 
 def most_unpacked(path: Path) -> int:
-    """The number of bytes to which a compressed file may unpack."""
+    """Return the largest number of bytes to which a compressed file may unpack."""
     return max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
 
 
 def check_unpacked(n_bytes: int, path: Path) -> None:
-    """Reject a compressed file that unpacks to far more than real data would."""
+    """Raise an error if a compressed file unpacks to many times its size, as real data does not."""
     if n_bytes > most_unpacked(path):
         raise BadFileError(
             f"its {path.stat().st_size:,} bytes unpack to {n_bytes:,} or more, but at most {most_unpacked(path):,} are "
@@ -92,8 +92,17 @@ def check_unpacked(n_bytes: int, path: Path) -> None:
 
 
 def text_bytes(path: Path) -> bytes:
-    """The unpacked content of a text file, without a byte-order mark."""
-    content = _unpacked(path) if is_packed(path) else path.read_bytes()
+    """Return the unpacked content of a text file, without a byte-order mark."""
+    if is_packed(path):
+        parts, total = [], 0
+        with gzip.open(path) as packed:
+            while part := packed.read(2**16):
+                parts.append(part)
+                total += len(part)
+                check_unpacked(total, path)
+        content = b"".join(parts)
+    else:
+        content = path.read_bytes()
     at = content.find(b"\0")
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
@@ -103,62 +112,51 @@ def text_bytes(path: Path) -> bytes:
     return content.removeprefix(codecs.BOM_UTF8)
 
 
-def _unpacked(path: Path) -> bytes:
-    parts, total = [], 0
-    with gzip.open(path) as packed:
-        while part := packed.read(2**16):
-            parts.append(part)
-            total += len(part)
-            check_unpacked(total, path)
-    return b"".join(parts)
-
-
-def separator(line: str, decimal: str = ".") -> str | None:
-    """The first comma, semicolon or tab after the first cell of a line, quoted or not; None if there is none."""
-    marks = ";\\t" if decimal == "," else ",;\\t"
-    found = re.match(rf'^(?:"(?:[^"]|"")*"|[^"{marks}]*)([{marks}])', line)
+def find_separator(line: str, decimal: str = ".") -> str | None:
+    """Return the first comma, semicolon or tab after the first cell of a line, which may be quoted, or None."""
+    separators = ";\\t" if decimal == "," else ",;\\t"
+    found = re.match(rf'^(?:"(?:[^"]|"")*"|[^"{separators}]*)([{separators}])', line)
     return None if found is None else found[1]
 
 
 def read_csv_table(
     path: Path, *, text: str | None = None, as_text: bool = False, header: bool = True, decimal: str = "."
 ) -> pd.DataFrame:
-    """The table of a CSV file, with columns named by its header, or numbered ("0", "1", …) if it has none.
+    """Read a CSV file; columns are named by its header, or numbered ("0", "1", …) if it has none.
 
     The first column, or the one called `text`, is read as text, so that 007 stays 007; with `as_text`, all columns are.
-    Any other column is numeric if all its cells are numbers. Only an empty cell is missing. Blanks around text are
-    removed.
+    Any other column is numeric if all its cells are numbers. Only empty cells are missing. Text is stripped of blanks.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
-    mark = separator(lines.readline(), decimal)
-    if mark is None:
+    separator = find_separator(lines.readline(), decimal)
+    if separator is None:
         raise BadFileError(
             "the header has only one column; expected ids and then features, or source and target, separated by "
             "commas, semicolons or tabs."
         )
     lines.seek(0)
-    names = [name.strip() for name in next(csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True))]
+    names = [name.strip() for name in next(csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))]
     if not header:
         names = [str(at) for at in range(len(names))]
     if text is not None:
         check_columns([text], names)
     kinds: Any = str if as_text else {0 if text is None else names.index(text): str}
-    return parsed(content, mark, names, header=header, dtype=kinds, decimal=decimal)
+    return parse_table(content, separator, names, header=header, dtype=kinds, decimal=decimal)
 
 
-def parsed(
-    content: bytes, mark: str, names: list[str], *, header: bool, dtype: Any, skip: int = 0, decimal: str = "."
+def parse_table(
+    content: bytes, separator: str, names: list[str], *, header: bool, dtype: Any, skip: int = 0, decimal: str = "."
 ) -> pd.DataFrame:
-    """What pandas reads below `skip` lines and the header, if there is one, in columns of these names."""
+    """Read a table with pandas, below `skip` lines and a header, if there is one; its columns are called `names`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             table = pd.read_csv(
                 BytesIO(content),
-                sep=mark,
+                sep=separator,
                 header=0 if header else None,
-                names=range(len(names)),  # as pandas would rename duplicates
+                names=range(len(names)),  # because pandas would rename duplicates
                 index_col=False,
                 dtype=dtype,
                 keep_default_na=False,
@@ -166,38 +164,38 @@ def parsed(
                 decimal=decimal,
                 skiprows=skip,
                 skipinitialspace=True,
-                low_memory=False,  # one type per column, however long
+                low_memory=False,  # one type per column, even in long files
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         if "EOF inside string" not in str(error):
-            _refuse_ragged(content, mark, len(names), skip)
+            _refuse_ragged(content, separator, len(names), skip)
         raise
     if table.empty:
         raise BadFileError("there is no row below the header; add one row per node or edge.")
-    if table.iloc[:, -1].hasnans:  # pandas fills up short rows
-        _refuse_ragged(content, mark, len(names), skip)
+    if table.iloc[:, -1].hasnans:  # pandas pads short rows
+        _refuse_ragged(content, separator, len(names), skip)
     for at in table.select_dtypes(include=["object", "string"]):
-        with suppress(AttributeError):  # truth values and missing ones
+        with suppress(AttributeError):  # Boolean values and missing cells
             table[at] = table[at].str.strip()
     return table.set_axis(names, axis=1)
 
 
-def _refuse_ragged(content: bytes, mark: str, width: int, skip: int) -> None:
-    """Refuse the first row that has more or fewer cells than there are columns."""
+def _refuse_ragged(content: bytes, separator: str, width: int, skip: int) -> None:
+    """Raise an error for the first row that has more or fewer cells than columns."""
     lines: Iterable[str] = islice(TextIOWrapper(BytesIO(content), encoding="utf-8", newline=""), skip, None)
-    if mark == BLANKS:
-        lines, mark = (" ".join(line.split()) for line in lines), " "
-    rows = csv.reader(lines, delimiter=mark, skipinitialspace=True)
+    if separator == BLANKS:
+        lines, separator = (" ".join(line.split()) for line in lines), " "
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     for row in rows:
         if len(row) != width and any(cell.strip() for cell in row):
             raise BadFileError(
                 f"line {skip + rows.line_num} has {len(row)} cell(s), but the first line has {width}; write one cell "
-                f"per column in each row, with {mark!r} between them as in the first line."
+                f"per column in each row, with {separator!r} between them as in the first line."
             )
 
 
 def check_columns(names: Iterable[str], header: Iterable[str]) -> None:
-    """Refuse a column that the file does not have."""
+    """Raise an error for a column that the file does not have."""
     try:
         check_known(names, header, what="column")
     except ValueError as error:
@@ -205,7 +203,7 @@ def check_columns(names: Iterable[str], header: Iterable[str]) -> None:
 
 
 def read_names(path: Path, *, column: int = 0) -> ObjectArray:
-    """One name per line, without a header; if lines have tabs, the names in one column."""
+    """Read one name per line, without a header; if lines contain tabs, the names in one column."""
     with reading(path):
         lines = text_bytes(path).decode().rstrip("\r\n").split("\n")
         names = [(line.split("\t") + [""] * column)[column].strip() for line in lines]

@@ -1,4 +1,4 @@
-"""Output: features as the content of a file in the format they were read from, and labels written to a user's graph."""
+"""Output: features in the format of the file they were read from, and labels as attributes of a user's graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pandas as pd
 from scipy import io as scipy_io
 from scipy import sparse
 
-from blockselect.inputs.adjacency import type_name
 from blockselect.inputs.attributes import mark_as_result
 from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import igraph_names
@@ -27,18 +26,18 @@ from blockselect.utils.wording import feature_labels
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 WRITTEN = (*SEPARATORS, ".parquet", ".feather", ".npz", ".npy", ".mtx", ".mat", ".h5ad")
-FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # East Asian spreadsheets read the wide ones too
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets also evaluate the full-width ones
 
 
 def as_text_cell(cell: Any) -> Any:
-    """Put an apostrophe before a name that a spreadsheet would take for a formula; numbers such as -1.5 stay."""
+    """Put an apostrophe before text that a spreadsheet would evaluate as a formula; numbers such as -1.5 stay."""
     if not isinstance(cell, str) or not cell.lstrip().startswith(FORMULA_STARTS) or is_number(cell):
         return cell
     return f"'{cell}"
 
 
 def matrix_suffix(source: Path | None) -> str:
-    """The suffix of a file in the format of the source, or .csv; .npz without a source."""
+    """Return the suffix for the format of the source, or .csv if it cannot be written; .npz without a source."""
     suffix = ".npz" if source is None else format_of(source)
     if source is not None and suffix not in WRITTEN:
         return ".csv"
@@ -48,15 +47,15 @@ def matrix_suffix(source: Path | None) -> str:
 def matrix_file(
     matrix: Features, node_ids: ObjectArray | None, feature_names: ObjectArray | None, source: Path | None
 ) -> bytes:
-    """The content of a file with these features.
+    """Return the content of a file with these features.
 
     Parameters
     ----------
     matrix : array or CSR of shape (n, d)
     node_ids, feature_names : arrays of shape (n,) and (d,), optional
-        Written if the format stores names; None: row numbers, and x0, x1, ….
+        Written if the format stores names; None stands for row numbers, and x0, x1, ….
     source : path, optional
-        A file whose format is used; see :func:`matrix_suffix`.
+        The file whose format is used; see :func:`matrix_suffix`.
     """
     suffix = matrix_suffix(source).removesuffix(".gz")
     buffer = io.BytesIO()
@@ -94,9 +93,9 @@ def _write_h5ad(  # pragma: no cover (needs anndata, which keeps pandas below 3:
 
 
 def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None, attribute: str) -> Any:
-    """Write one label per node to a graph of networkx or igraph, as a node attribute, and return the graph.
+    """Write labels to a networkx or igraph graph, as a node attribute, and return the graph.
 
-    `nodes` are the ids of the nodes in the order of the labels; None means 0, 1, ….
+    `nodes` contains the ids of the nodes in the order of the labels; None stands for 0, 1, ….
     """
     ids = list(range(len(labels))) if nodes is None else list(nodes)
     if len(ids) != len(labels):
@@ -107,7 +106,7 @@ def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None,
     elif is_igraph(graph):
         own = igraph_names(graph) or list(range(graph.vcount()))
     else:
-        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a networkx or igraph graph.")
+        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a networkx or igraph graph.")
     missing = list(label_of.keys() - set(own))
     if missing or (nodes is None and len(own) != len(ids)):
         called = "are numbered 0, 1, …" if nodes is None else f"include {missing[:3]}, which the graph does not have"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.levels import COARSE, groups_at, leaf_order
-from blockselect.inputs.attributed import check_adjacency
+from blockselect.inputs.adjacency import check_adjacency
 from blockselect.inputs.labels import as_labels, encode_labels
 from blockselect.plot.common import (
     AMOUNTS,
