@@ -34,7 +34,7 @@ def test_a_chunk_that_changes_between_two_passes_is_named():
     changing = dask.delayed(lambda: np.ones((next(sizes), 3)))()
     chunks = RowChunks.from_delayed([changing], 3)
     assert chunks.shape == (4, 3)
-    with pytest.raises(ValueError, match="chunk 0 of features had 4 rows in the first pass and has 5 now"):
+    with pytest.raises(ValueError, match="chunk 0 of features had 4 rows in the first pass and has 5 rows now"):
         chunks.sum(column_sums, np.ones(9))
 
 

@@ -41,7 +41,6 @@ from blockselect.inspection.discoveries import (
     match_blocks,
 )
 from blockselect.inspection.stability import n_looked_at
-from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.rows.sums import in_memory
 from blockselect.utils._sklearn import Interval, StrOptions, fit_context
@@ -418,7 +417,7 @@ class BlockModelSelector(BlockGuidedSelector):
         """Check the settings, the network and the features."""
         if self.n_features_to_select == "auto":
             check_testable(graph_of(X, adjacency), self.block_model)
-        if isinstance(X, RowChunks):
+        if not in_memory(X):
             self._check_for_chunks()
         graph = self._check_graph(X, y, adjacency)
         if graph.n_links == graph.n_self_loops:

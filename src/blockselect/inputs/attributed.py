@@ -19,7 +19,7 @@ from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
 from blockselect.rows.checks import check_features, check_weights
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.matrices import as_float_matrix
-from blockselect.rows.sums import by_row
+from blockselect.rows.sums import by_row, in_memory
 from blockselect.utils.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_names
@@ -246,7 +246,7 @@ def check_attributed_graph(
         features, node_ids=node_ids, feature_names=feature_names, non_negative=non_negative, dtype=dtype
     )
     if adjacency is None and n_neighbors is not None:
-        if isinstance(table.matrix, RowChunks):
+        if not in_memory(table.matrix):
             raise ValueError("a nearest-neighbour graph needs the features in memory; pass an adjacency.")
         adjacency = nearest_neighbour_graph(table.matrix, n_neighbors)
     n_nodes = table.matrix.shape[0]
@@ -290,7 +290,7 @@ def check_feature_table(
     names = check_names(
         table.feature_names if feature_names is None else feature_names, matrix.shape[1], "feature name", "column"
     )
-    if isinstance(matrix, RowChunks):
+    if not in_memory(matrix):
         matrix.check(np.dtype(dtype))
     else:
         check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)

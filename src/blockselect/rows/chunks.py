@@ -1,13 +1,14 @@
-"""RowChunks: features as chunks of rows, read one at a time; for those of a Dask cluster, see `dask_chunks`."""
+"""RowChunks: features as chunks of rows, read one at a time; `dask_chunks` reads them on a Dask cluster."""
 
 from __future__ import annotations
 
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -24,9 +25,24 @@ from blockselect.utils.extras import needed, on_request
 from blockselect.utils.parameters import check_names, check_whole
 
 _CHUNK_BYTES = 2**26  # of a chunk stored densely in float64, if we choose the number of its rows
-_HELD_BYTES = 2**27  # of rows that `sum_over_pairs` keeps while it reads all rows before them
+_HELD_BYTES = 2**27  # of chunks that `sum_over_pairs` keeps together while it reads others
+_BYTES_PER_VALUE = 12  # of a sparse matrix
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """What must be the same whenever a chunk is read."""
+
+    shape: tuple[int, int]
+    pattern: int  # depends on which values are not zero
+    total: float  # depends on these values and their order
+
+    @classmethod
+    def of(cls, block: Sparse) -> Checksum:
+        pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
+        return cls(block.shape, pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +56,13 @@ class ChunkSurvey:
     smallest: float  # of the values other than zero; infinity without such values
     are_whole: bool  # whether all values are whole numbers
     dtype: np.dtype[Any]
-    checksum: tuple[int, float]  # zeros for features in memory, which are not read again
+    checksum: Checksum | None  # None for features in memory, which are not read again
     index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
     columns: pd.Index[Any] | None
 
     @classmethod
-    def of(cls, raw: Any, block: Features) -> ChunkSurvey:
-        """The survey of a chunk as it was given and after the checks."""
+    def of(cls, block: Features, raw: Any = None) -> ChunkSurvey:
+        """The survey of a checked chunk, or of features in memory; `raw` is the chunk as it was given."""
         values, has_names = stored_values(block), isinstance(raw, pd.DataFrame)
         return cls(
             n_rows=block.shape[0],
@@ -56,7 +72,7 @@ class ChunkSurvey:
             smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
-            checksum=(0, 0.0) if raw is block else checksum(block),
+            checksum=None if raw is None else Checksum.of(block),
             index=raw.index if has_names else None,
             columns=raw.columns if has_names else None,
         )
@@ -136,6 +152,7 @@ class RowChunks:
         self._names = None if feature_names is None else list(feature_names)
         self._survey: Survey | None = None
         self._column_sums: FloatArray | None = None
+        self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`: function, rows, arguments
 
     @classmethod
     def from_blocks(
@@ -246,47 +263,46 @@ class RowChunks:
         return check_names(ids, self.shape[0], "node id", "row")
 
     def __iter__(self) -> Iterator[Sparse]:
-        return (block for _, block in self._read())
+        for number, (_, checked) in enumerate(self._read()):
+            block = checked
+            for function, rows, shared in self._steps:
+                block = function(block, rows[number], *shared)
+            yield block
 
     def _read(self) -> Iterator[tuple[Any, Sparse]]:
         """Each chunk as it was given, and after the checks."""
-        n_seen = 0
-        for number, raw in enumerate(_readable(self._blocks)):
-            block, n_seen = checked_block(raw, number), number + 1
-            self._check_same(number, block.shape[0])
-            if self._survey is not None:
-                check_width(number, block.shape[1], self._survey.n_features)
-                check_same_values(number, block, self._survey.chunks[number].checksum)
+        known = None if self._survey is None else [chunk.checksum for chunk in self._survey.chunks]
+        n_read = 0
+        for raw in _readable(self._blocks):
+            block = checked_block(raw, n_read)
+            if known is not None:
+                check_unchanged(n_read, block, known[n_read] if n_read < len(known) else None)
+            n_read += 1
             yield raw, block
-        self._check_same(n_seen, None)
-
-    def _check_same(self, number: int, n_rows: int | None) -> None:
-        """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
-        if self._survey is None:
-            return
-        known = self._survey.chunks[number].n_rows if number < len(self._survey.chunks) else None
-        if n_rows != known:
-            before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
-            raise ValueError(
-                f"chunk {number} of features had {before} in the first pass and has {now} now; pass a function that "
-                "returns a new iterator over the same chunks at every call."
-            )
+        if known is not None and n_read < len(known):
+            check_unchanged(n_read, None, known[n_read])
 
     def with_rows(self) -> Iterator[tuple[Sparse, slice]]:
         """Each chunk, and which of all rows it contains."""
-        first = 0
-        for block in self:
-            rows = slice(first, first + block.shape[0])
-            first = rows.stop
-            yield block, rows
+        return zip(self, self.slices, strict=True)
 
     def map(self, function: Part, *shared: Any) -> RowChunks:
         """The chunks ``function(block, rows, *shared)``, with as many rows, computed whenever a chunk is read."""
-        return _Mapped(self, function, shared, self.survey())
+        return self._then(function, shared, self.survey())
 
     def __getitem__(self, nodes: BoolArray) -> RowChunks:
         """The rows for which a boolean array of shape (n,) is true."""
-        return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
+        n_rows = [int(np.count_nonzero(nodes[rows])) for rows in self.slices]
+        # The largest and smallest values are still taken over all rows.
+        kept = [replace(chunk, n_rows=n) for chunk, n in zip(self.survey().chunks, n_rows, strict=True)]
+        return self._then(_keep_rows, (nodes,), Survey(self.survey().n_features, tuple(kept)))
+
+    def _then(self, function: Part, shared: tuple[Any, ...], survey: Survey) -> RowChunks:
+        """These chunks with one more function that is applied whenever a chunk is read."""
+        mapped = copy(self)
+        mapped._steps = [*self._steps, (function, self.slices, tuple(map(self.place, shared)))]
+        mapped._survey, mapped._ids, mapped._column_sums = survey, None, None
+        return mapped
 
     def some(self, rows: IntArray) -> Sparse:
         """Load some rows; `rows` are their numbers, in increasing order."""
@@ -325,25 +341,26 @@ class RowChunks:
         *shared
             Further arguments of `part`.
         """
-        total = None
-        for held in self._held_together():
+        total, chunks = None, self.with_rows()
+        for numbers in self._held_together(_HELD_BYTES):
+            held = list(islice(chunks, len(numbers)))
             end = held[-1][1].stop
             before = takewhile(lambda other: other[1].start < end, self.with_rows())  # noqa: B023 (used at once)
             total = sum_of_pairs(part, held, before, links, *shared, total=total)
         return total
 
-    def _held_together(self) -> Iterator[list[tuple[Sparse, slice]]]:
-        """Several chunks and their rows, as many as take `_HELD_BYTES`, but at least one."""
-        held: list[tuple[Sparse, slice]] = []
-        n_bytes = 0
-        for block, rows in self.with_rows():
-            size = block.data.nbytes + block.indices.nbytes + block.indptr.nbytes
-            if held and n_bytes + size > _HELD_BYTES:
-                yield held
-                held, n_bytes = [], 0
-            held.append((block, rows))
+    def _held_together(self, most: int) -> list[list[int]]:
+        """Numbers of consecutive chunks that take at most so many bytes together, or of one larger chunk."""
+        groups: list[list[int]] = []
+        n_bytes = math.inf
+        for number, chunk in enumerate(self.survey().chunks):
+            size = _BYTES_PER_VALUE * chunk.n_values
+            if n_bytes + size > most:
+                groups.append([])
+                n_bytes = 0
+            groups[-1].append(number)
             n_bytes += size
-        yield held
+        return groups
 
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
         """Each state after ``state = step(block, rows, state, *shared)`` for all chunks in order.
@@ -372,18 +389,7 @@ class RowChunks:
         check_range(max(largest), self.shape[0], dtype, lambda: f"chunk {largest.index(max(largest))}")
 
     def _first_pass(self) -> Survey:
-        return Survey.of([ChunkSurvey.of(raw, block) for raw, block in self._read()])
-
-
-class _Mapped(RowChunks):
-    """See `RowChunks.map`."""
-
-    def __init__(self, source: RowChunks, function: Part, shared: tuple[Any, ...], survey: Survey) -> None:
-        super().__init__(lambda: iter(source))
-        self._source, self._function, self._shared, self._survey = source, function, shared, survey
-
-    def __iter__(self) -> Iterator[Sparse]:
-        return (self._function(block, rows, *self._shared) for block, rows in self._source.with_rows())
+        return Survey.of([ChunkSurvey.of(block, raw) for raw, block in self._read()])
 
 
 def column_sums(block: Sparse, rows: slice) -> FloatArray:
@@ -393,15 +399,8 @@ def column_sums(block: Sparse, rows: slice) -> FloatArray:
     return np.stack([holders, np.bincount(block.indices, block.data, minlength=m)])
 
 
-def keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
+def _keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
     return block[nodes[rows]]
-
-
-def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
-    """The survey of some of the rows; the largest and smallest values are still taken over all rows."""
-    n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
-    kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
-    return Survey(survey.n_features, tuple(kept))
 
 
 def _readable(blocks: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -430,7 +429,7 @@ def check_rows_per_chunk(rows_per_chunk: Any) -> None:
 
 
 def check_width(number: int, n_features: int, expected: int) -> None:
-    """Raise an error if a chunk does not have the features of the others; compiled sums rely on that in every pass."""
+    """Raise an error if a chunk does not have as many features as the others; compiled sums rely on that."""
     if n_features != expected:
         raise ValueError(
             f"chunk {number} of features has {n_features} columns; expected {expected}. Give every chunk the "
@@ -438,16 +437,17 @@ def check_width(number: int, n_features: int, expected: int) -> None:
         )
 
 
-def checksum(block: Sparse) -> tuple[int, float]:
-    """A number that depends on which values are not zero, and one that depends on these values and their order."""
-    pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
-    return pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz)))
-
-
-def check_same_values(number: int, block: Sparse, expected: tuple[int, float]) -> None:
-    """Raise an error if the values of a chunk differ from those of the first pass by more than rounding."""
-    (pattern, total), (known_pattern, known_total) = checksum(block), expected
-    if pattern != known_pattern or not math.isclose(total, known_total, rel_tol=1e-9):
+def check_unchanged(number: int, block: Sparse | None, first: Checksum | None) -> None:
+    """Raise an error if a chunk is not that of the first pass, up to rounding; None if there is no chunk."""
+    if block is None or first is None or block.shape[0] != first.shape[0]:
+        before, now = ("none" if one is None else f"{one.shape[0]} rows" for one in (first, block))
+        raise ValueError(
+            f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
+            "each pass: a function passed to RowChunks.from_blocks must return a new iterator at every call."
+        )
+    check_width(number, block.shape[1], first.shape[1])
+    found = Checksum.of(block)
+    if found.pattern != first.pattern or not math.isclose(found.total, first.total, rel_tol=1e-9):
         raise ValueError(
             f"chunk {number} of features has changed since the first pass; give the same rows in the same "
             "order in each pass: fix the seed of random numbers, and do not change the files during a fit."

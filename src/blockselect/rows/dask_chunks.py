@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from copy import copy, deepcopy
+from copy import deepcopy
 from functools import partial, reduce
 from operator import add
 from typing import Any, TypeAlias
@@ -19,24 +19,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from blockselect.rows.chunks import (
+    Checksum,
     ChunkSurvey,
     Part,
     RowChunks,
     Survey,
-    check_same_values,
-    check_width,
+    check_unchanged,
     checked_block,
-    keep_rows,
     sum_of_pairs,
-    survey_of,
     unreadable,
 )
-from blockselect.utils.arrays import BoolArray, Sparse
+from blockselect.utils.arrays import Sparse
 from blockselect.utils.extras import needed
 
 _Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how each chunk is read, and its rows
-_HELD_BYTES = 2**26  # of chunks that a worker keeps together to compare them with others; at least one chunk
-_BYTES_PER_VALUE = 12  # of a sparse matrix
+_HELD_BYTES = 2**26  # of chunks that a task keeps together while it reads others; a worker may run several tasks
 _PATIENCE = 60.0  # seconds without any worker after which a cluster counts as lost
 _LOST = "the Dask cluster was lost during the fit"
 _AGAIN = "There is no partial result; start the cluster and fit again."
@@ -56,25 +53,11 @@ class DelayedChunks(RowChunks):
         needed("dask.base", "a delayed row chunk")
         self._delayed = list(delayed)
         self._n_features = int(n_features)
-        self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`
         self._is_held = [_is_persisted(one) for one in self._delayed]
         super().__init__(lambda: (), feature_names=feature_names, node_ids=node_ids)
 
     def __iter__(self) -> Iterator[Sparse]:
         return (_result(task) for task in self._tasks(_block))
-
-    def map(self, function: Part, *shared: Any) -> RowChunks:
-        return self._then(function, shared, self.survey())
-
-    def __getitem__(self, nodes: BoolArray) -> RowChunks:
-        return self._then(keep_rows, (nodes,), survey_of(self.survey(), nodes))
-
-    def _then(self, function: Part, shared: tuple[Any, ...], survey: Survey) -> DelayedChunks:
-        """These chunks with one more function that is applied whenever a chunk is loaded."""
-        mapped = copy(self)
-        mapped._steps = [*self._steps, (function, self.survey().rows, tuple(map(self.place, shared)))]
-        mapped._survey, mapped._ids, mapped._column_sums = survey, None, None
-        return mapped
 
     def sum(self, part: Part, *shared: Any) -> Any:
         return _result(_tree(self._tasks(_part, part, *map(self.place, shared))))
@@ -83,26 +66,17 @@ class DelayedChunks(RowChunks):
         return np.concatenate(_results(self._tasks(_part, part, *map(self.place, shared))))
 
     def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        placed, groups, rows = [self.place(one) for one in (links, *shared)], self._groups(), self.survey().rows
+        placed, groups, rows = (
+            [self.place(one) for one in (links, *shared)],
+            self._held_together(_HELD_BYTES),
+            self.slices,
+        )
         pairs = _linked_pairs(links, [slice(rows[group[0]].start, rows[group[-1]].stop) for group in groups])
         tasks = [
             self._task(_pairs, [*groups[here], *groups[there]], part, len(groups[here]), *placed)
             for here, there in pairs
         ]
         return _result(_tree(tasks)) if tasks else np.zeros(self.shape[1])
-
-    def _groups(self) -> list[list[int]]:
-        """Numbers of chunks that a worker may hold together, while it reads the others one at a time."""
-        groups: list[list[int]] = [[]]
-        n_bytes = 0
-        for number, chunk in enumerate(self.survey().chunks):
-            size = _BYTES_PER_VALUE * chunk.n_values
-            if groups[-1] and n_bytes + size > _HELD_BYTES:
-                groups.append([])
-                n_bytes = 0
-            groups[-1].append(number)
-            n_bytes += size
-        return groups
 
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
         placed, ends = list(map(self.place, shared)), [self.place(state) for state in states]
@@ -116,8 +90,12 @@ class DelayedChunks(RowChunks):
         Scattered data would be lost: Dask drops copies that no task waits for, even those of a broadcast.
         """
         client = _client()
-        if client is None or _is_small(shared):
+        if client is None:
             return shared
+        from distributed import Future
+
+        if np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future):
+            return shared  # small enough to be sent with each task, or on the cluster already
         with _clear_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # that is the purpose
             return client.submit(_Parcel.open, _Parcel(shared), pure=False)
@@ -129,39 +107,38 @@ class DelayedChunks(RowChunks):
         """A task that calls ``function(chunks, *arguments)`` and loads these chunks itself."""
         from dask.delayed import delayed
 
-        of_steps = [one for _, _, shared in self._steps for one in shared]
-        held = [self._delayed[number] if self._is_held[number] else None for number in numbers]
-        task = _Task(function, [self._chunk(number) for number in numbers], len(of_steps))
-        return delayed(_Task.run)(task, *held, *of_steps, *arguments)
+        chunks, held = zip(*map(self._chunk, numbers), strict=True)
+        of_steps = [shared for _, _, shared in self._steps]
+        return delayed(_run)(function, list(chunks), list(held), of_steps, *arguments)
 
-    def _chunk(self, number: int, *, is_first_pass: bool = False) -> _Chunk:
-        steps = [(function, rows[number], len(shared)) for function, rows, shared in self._steps]
-        raw = None if self._is_held[number] else self._delayed[number]
-        if is_first_pass:
-            return _Chunk(number, self._n_features, None, None, steps, raw)
-        survey = self.survey()
-        return _Chunk(number, self._n_features, survey.rows[number], survey.chunks[number].checksum, steps, raw)
+    def _chunk(self, number: int) -> tuple[_Chunk, Any]:
+        """How a task makes the chunk, and its data if the cluster holds them."""
+        raw = self._delayed[number]
+        is_held = self._is_held[number]
+        chunk = _Chunk(number, None if is_held else raw)
+        if self._survey is not None:
+            chunk.rows, chunk.checksum = self.slices[number], self._survey.chunks[number].checksum
+            chunk.steps = [(function, rows[number]) for function, rows, _ in self._steps]
+        return chunk, raw if is_held else None
 
     def _first_pass(self) -> Survey:
         from dask.delayed import delayed
 
-        chunks = [self._chunk(number, is_first_pass=True) for number in range(len(self._delayed))]
-        held = [one if is_held else None for one, is_held in zip(self._delayed, self._is_held, strict=True)]
-        found = _results([delayed(_Chunk.survey)(*each) for each in zip(chunks, held, strict=True)])
-        return Survey.of(found, self._n_features)
+        chunks = map(self._chunk, range(len(self._delayed)))
+        return Survey.of(_results([delayed(_Chunk.survey)(*each) for each in chunks]), self._n_features)
 
 
 class _Chunk:
     """How a task makes its chunk. Dask does not inspect it, so the chunk is loaded within the task."""
 
-    def __init__(
-        self, number: int, n_features: int, rows: Any, checksum: Any, steps: list[tuple[Part, slice, int]], raw: Any
-    ) -> None:
-        self.number, self.n_features, self.rows, self.checksum = number, n_features, rows, checksum
-        self.steps, self.raw = steps, raw
+    def __init__(self, number: int, raw: Any) -> None:
+        self.number, self.raw = number, raw  # raw is None if the cluster holds the data, which the task is then given
+        self.rows = slice(0)
+        self.checksum: Checksum | None = None  # None in the first pass
+        self.steps: list[tuple[Part, slice]] = []
 
-    def load(self, held: Any) -> Any:
-        """The chunk as it was given: the data that the cluster holds, or else what its loader returns."""
+    def _load(self, held: Any) -> Any:
+        """The chunk as it was given."""
         if self.raw is None:
             return held
         try:
@@ -170,38 +147,24 @@ class _Chunk:
             raise unreadable(self.number, error) from error
 
     def survey(self, held: Any) -> ChunkSurvey:
-        raw = self.load(held)
-        return ChunkSurvey.of(raw, checked_block(raw, self.number))
+        raw = self._load(held)
+        return ChunkSurvey.of(checked_block(raw, self.number), raw)
 
-    def read(self, held: Any, shared: Sequence[Any]) -> Sparse:
-        """Load and check the block, then apply the mapped functions with the arguments `shared`."""
-        block = checked_block(self.load(held), self.number)
-        check_width(self.number, block.shape[1], self.n_features)
-        first = self.steps[0][1] if self.steps else self.rows
-        if block.shape[0] != first.stop - first.start:
-            raise ValueError(
-                f"chunk {self.number} of features had {first.stop - first.start} rows in the first pass and has "
-                f"{block.shape[0]} now; load the same rows every time."
-            )
-        check_same_values(self.number, block, self.checksum)
-        for function, rows, n_shared in self.steps:
-            block = function(block, rows, *shared[:n_shared])
-            shared = shared[n_shared:]
+    def read(self, held: Any, of_steps: Sequence[tuple[Any, ...]]) -> Sparse:
+        """Load and check the block, then apply the mapped functions with the arguments `of_steps`."""
+        block = checked_block(self._load(held), self.number)
+        check_unchanged(self.number, block, self.checksum)
+        for (function, rows), shared in zip(self.steps, of_steps, strict=True):
+            block = function(block, rows, *shared)
         return block
 
 
-class _Task:
-    """A call of a function of chunks, which are loaded when the task runs."""
-
-    def __init__(self, function: Callable[..., Any], chunks: list[_Chunk], n_of_steps: int) -> None:
-        self.function, self.chunks, self.n_of_steps = function, chunks, n_of_steps
-
-    def run(self, *given: Any) -> Any:
-        """`given` are the chunks that the cluster holds, the arguments of mapped functions, and those of the call."""
-        n_chunks = len(self.chunks)
-        of_steps, arguments = given[n_chunks : n_chunks + self.n_of_steps], given[n_chunks + self.n_of_steps :]
-        held = zip(self.chunks, given[:n_chunks], strict=True)
-        return self.function([(partial(chunk.read, one, of_steps), chunk.rows) for chunk, one in held], *arguments)
+def _run(
+    function: Callable[..., Any], chunks: list[_Chunk], held: list[Any], of_steps: list[Any], *arguments: Any
+) -> Any:
+    """What a task does: call a function of chunks, which are loaded when it reads them."""
+    given = zip(chunks, held, strict=True)
+    return function([(partial(chunk.read, one, of_steps), chunk.rows) for chunk, one in given], *arguments)
 
 
 def _block(chunks: _Chunks) -> Sparse:
@@ -259,13 +222,6 @@ class _Parcel:
 
     def open(self) -> Any:
         return self.content
-
-
-def _is_small(shared: Any) -> bool:
-    """Numbers, types and functions are sent with each task; so is what the cluster already has."""
-    from distributed import Future
-
-    return bool(np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future))
 
 
 def _client() -> Any:

@@ -191,10 +191,10 @@ def by_density(rows: Sparse) -> Features:
     return rows if rows.nnz < FEW_NON_ZERO * rows.shape[0] * rows.shape[1] else rows.toarray()
 
 
-def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
-    """Labels 0 … k − 1 as a one-hot matrix (n, k) (paper: F)."""
-    n = len(labels)
-    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
+def membership_matrix(labels: IntArray, n_blocks: int | None = None, dtype: Any = np.float64) -> Sparse:
+    """Labels 0 … k − 1 as a one-hot matrix (n, k) (paper: F); by default, the largest label is k − 1."""
+    n, k = len(labels), int(labels.max()) + 1 if n_blocks is None else n_blocks
+    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, k))
 
 
 def is_frame(thing: Any) -> bool:

@@ -40,7 +40,7 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
 
     In row chunks, values are equal if they differ by less than a relative difference of 1e-9.
     """
-    if isinstance(features, RowChunks):
+    if not in_memory(features):
         held = n_holders(features)
         alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
         return np.asarray((held == 0) | alike)
@@ -61,8 +61,7 @@ def are_sparse_counts(features: Features) -> bool:
 
     They may have any unit: multiples of the smallest value count as whole numbers.
     """
-    in_chunks = isinstance(features, RowChunks)
-    found = features.survey().chunks if in_chunks else [ChunkSurvey.of(features, features)]
+    found = [ChunkSurvey.of(features)] if in_memory(features) else features.survey().chunks
     largest, smallest = max(chunk.largest for chunk in found), min(chunk.smallest for chunk in found)
     are_whole = all(chunk.are_whole for chunk in found)
     if sum(chunk.n_values for chunk in found) * 2 >= np.prod(features.shape):
@@ -117,8 +116,8 @@ def in_units(features: Features) -> Features:
     Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it. The result must not
     be changed, because sparse features whose means are all 1 are not copied.
     """
-    if isinstance(features, RowChunks):
-        return features.map(scale_columns, 1 / typical_values(features))
+    if not in_memory(features):
+        return map_rows(features, scale_columns, 1 / typical_values(features))
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))

@@ -13,46 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.rows.chunks import Part, RowChunks
-from blockselect.rows.matrices import as_dense
+from blockselect.rows.matrices import as_dense, membership_matrix
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _AT_ONCE = 2**20  # stored values of a sparse matrix that are processed together, so that temporary copies stay small
-
-
-class _InMemory:
-    """Features in memory as one chunk of all rows, with the methods of `RowChunks`."""
-
-    def __init__(self, features: Features) -> None:
-        self._features, self._rows = features, slice(0, features.shape[0])
-
-    def sum(self, part: Part, *shared: Any) -> Any:
-        return part(self._features, self._rows, *shared)
-
-    def map(self, function: Part, *shared: Any) -> Features:
-        return function(self._features, self._rows, *shared)
-
-    def concatenate(self, part: Part, *shared: Any) -> Any:
-        return part(self._features, self._rows, *shared)
-
-    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        return part(self._features, self._rows, self._features, self._rows, links, *shared)
-
-    def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
-        return [self.sum(step, state, *shared) for state in states]
-
-    def place(self, shared: Any) -> Any:
-        return shared
-
-    def some(self, rows: IntArray) -> Features:
-        return self._features if len(rows) == self._rows.stop else self._features[rows]
-
-    @property
-    def slices(self) -> list[slice]:
-        return [self._rows]
-
-    @property
-    def n_values(self) -> int:
-        return int(self._features.nnz if sparse.issparse(self._features) else self._features.size)
 
 
 def in_memory(features: Features) -> bool:
@@ -60,55 +24,64 @@ def in_memory(features: Features) -> bool:
     return not isinstance(features, RowChunks)
 
 
-def _chunks_of(features: Features) -> RowChunks | _InMemory:
-    return _InMemory(features) if in_memory(features) else features
+def _all_rows(features: Features) -> slice:
+    return slice(0, features.shape[0])
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
     """Apply `part` to the rows of the features and return the sum."""
-    return _chunks_of(features).sum(part, *shared)
+    return part(features, _all_rows(features), *shared) if in_memory(features) else features.sum(part, *shared)
 
 
 def sum_over_pairs(features: Features, part: Part, links: Sparse, *shared: Any) -> Any:
     """Sum `part` over pairs of linked rows of sparse features (see `RowChunks.sum_over_pairs`)."""
-    return _chunks_of(features).sum_over_pairs(part, links, *shared)
+    if in_memory(features):
+        rows = _all_rows(features)
+        return part(features, rows, features, rows, links, *shared)
+    return features.sum_over_pairs(part, links, *shared)
 
 
 def map_rows(features: Features, function: Part, *shared: Any) -> Features:
     """``function(block, rows, *shared)`` of all rows: at once in memory, and whenever a chunk is read otherwise."""
-    return _chunks_of(features).map(function, *shared)
+    return function(features, _all_rows(features), *shared) if in_memory(features) else features.map(function, *shared)
 
 
 def by_row(features: Features, part: Part, *shared: Any) -> Any:
     """The entries that a part has for each row, of all rows: (n, …)."""
-    return _chunks_of(features).concatenate(part, *shared)
+    return part(features, _all_rows(features), *shared) if in_memory(features) else features.concatenate(part, *shared)
 
 
 def fold_over_rows(
     features: Features, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None
 ) -> list[Any]:
     """Each state after a step over the rows in memory, or one step over each chunk in order."""
-    return _chunks_of(features).fold(step, states, *shared, n_jobs=n_jobs)
+    if in_memory(features):
+        return [step(features, _all_rows(features), state, *shared) for state in states]
+    return list(features.fold(step, states, *shared, n_jobs=n_jobs))
 
 
 def place_at_rows(features: Features, *shared: Any) -> list[Any]:
     """What to pass to several sums in place of these objects, so that each is sent only once to where the rows are."""
-    return [_chunks_of(features).place(one) for one in shared]
+    return list(shared) if in_memory(features) else [features.place(one) for one in shared]
 
 
 def some_rows(features: Features, rows: IntArray) -> Features:
     """Load some rows of the features; `rows` are their numbers, in increasing order."""
-    return _chunks_of(features).some(rows)
+    if in_memory(features):
+        return features if len(rows) == features.shape[0] else features[rows]
+    return features.some(rows)
 
 
 def row_slices(features: Features) -> list[slice]:
     """The rows of each chunk; all rows if they are in memory."""
-    return _chunks_of(features).slices
+    return [_all_rows(features)] if in_memory(features) else list(features.slices)
 
 
 def n_values(features: Features) -> int:
     """Number of values that a pass over the features reads: all of a dense matrix, otherwise the non-zero ones."""
-    return _chunks_of(features).n_values
+    if in_memory(features):
+        return int(features.nnz if sparse.issparse(features) else features.size)
+    return int(features.n_values)
 
 
 def jobs_for(features: Features, n_jobs: int | None) -> int | None:
@@ -118,7 +91,7 @@ def jobs_for(features: Features, n_jobs: int | None) -> int | None:
 
 def n_holders(features: Features) -> IntArray:
     """Number of nodes that have each feature: (m,)."""
-    if isinstance(features, RowChunks):
+    if not in_memory(features):
         held = features.column_sums()[0]
     elif sparse.issparse(features):
         held = sum_by_column(features, lambda values: values != 0)
@@ -129,10 +102,10 @@ def n_holders(features: Features) -> IntArray:
 
 def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:
     """Sum of the feature rows of each block, (c, k, m), for labels (c, n) of c block models (paper: FᵀY)."""
-    Y, n = block.astype(dtype, copy=False), rows.stop - rows.start
+    Y = block.astype(dtype, copy=False)
     sums = np.zeros((len(labels), n_blocks, Y.shape[1]), dtype=dtype)
     for i, label in enumerate(labels[:, rows]):
-        F = sparse.csr_array((np.ones(n, dtype=dtype), label, np.arange(n + 1)), shape=(n, n_blocks))
+        F = membership_matrix(label, n_blocks, dtype)
         sums[i] = as_dense(F.T @ Y)
     return sums
 
