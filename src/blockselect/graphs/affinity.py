@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from blockselect.graphs.neighbours import nearest_others
+from blockselect.graphs.neighbours import nearest_others, squared_row_lengths
 from blockselect.rows.matrices import FEW_NON_ZERO, as_dense, as_plain_csr
-from blockselect.rows.statistics import mean_and_variance
+from blockselect.rows.statistics import column_inner_products, mean_and_variance
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.errors import warn_caller
 
@@ -53,7 +53,7 @@ def neighbour_affinity(
     if weights == "binary":
         directed.data = np.ones(directed.nnz)
     elif weights == "cosine":
-        directed.data = np.maximum(_inner_products(directed, _squared_lengths(rows)), 0)
+        directed.data = np.maximum(_inner_products(directed, squared_row_lengths(rows)), 0)
     else:
         width = float(directed.data.mean()) if width == "mean" else width
         directed.data = _heat(directed.data, width)
@@ -103,12 +103,12 @@ class RadialAffinity:
             others[nodes.start :] += weights.sum(axis=1)
             others[nodes] += weights.sum(axis=0)
             sums = self.features[nodes.start :].T @ weights  # (m, b)
-            shared += _row_sums_of_product(self.features[nodes].T, sums)
+            shared += column_inner_products(self.features[nodes], sums.T)
         _warn_where_most_are_apart(others, "heat", f'raise width (it is {self.width:.3g}), or set it to "mean"')
         # The weight of a node with itself cancels in every difference; it is left out because rounding would hide small
         # weights.
-        squares = self.features.multiply(self.features) if sparse.issparse(self.features) else self.features**2
-        return others + 1, np.maximum(squares.T @ others - 2 * shared, 0)
+        squares = (self.features * self.features).T @ others
+        return others + 1, np.maximum(squares - 2 * shared, 0)
 
     def times(self, vectors: FloatArray, blocks: Sequence[Block] | None = None) -> FloatArray:
         """The product of the affinity and one or more vectors (n, …), from `blocks` if they were kept."""
@@ -137,7 +137,7 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
     if width == "mean":
         _, variance = mean_and_variance(rows)
         width = float(np.sqrt(2 * variance.sum() * rows.shape[0] / (rows.shape[0] - 1)))
-    return RadialAffinity(rows, _squared_lengths(rows), width)
+    return RadialAffinity(rows, squared_row_lengths(rows), width)
 
 
 def _heat(distances: FloatArray, width: float) -> FloatArray:
@@ -163,14 +163,3 @@ def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> N
             f"depend on few nodes; {way_out}.",
             UserWarning,
         )
-
-
-def _squared_lengths(rows: Features) -> FloatArray:
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
-    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _row_sums_of_product(left: Features, right: FloatArray) -> FloatArray:
-    if sparse.issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", left, right))

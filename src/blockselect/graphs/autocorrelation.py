@@ -1,14 +1,15 @@
 """Autocorrelation of features along links, beyond what the depths of the nodes explain (Hotspot's models).
 
 The depth of a node is the sum of its features. A null model gives the mean and the standard deviation of each feature
-at each depth if links did not matter.
+at each depth if links did not matter: `mean_and_sd(depths, columns)`, for depths and columns that are broadcast. The
+deviation is 0 if nothing varies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -38,14 +39,13 @@ def model_for(features: Features) -> str:
     return "danb" if (values == np.floor(values)).all() else "normal"
 
 
-def autocorrelation_z(features: Features, adjacency: Sparse, *, model: str = "auto") -> FloatArray:
-    """Z score of each feature; NaN for a constant feature: (m,)."""
+def autocorrelation_z(features: Features, adjacency: Sparse, *, model: str) -> FloatArray:
+    """Z score of each feature under one of `NULLS`; NaN for a constant feature: (m,)."""
     columns = features.astype(np.float64, copy=False)
-    name = model_for(columns) if model == "auto" else model
     depths = np.asarray(columns.sum(axis=1)).ravel()
-    if name == "bernoulli":
+    if model == "bernoulli":
         columns = (columns > 0).astype(np.float64)
-    null = NULLS[name](columns, depths)
+    null = NULLS[model].of(columns, depths)
     A = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()))  # each link is stored in both directions
     covariance = _sparse_covariance if sparse.issparse(columns) else _dense_covariance
     criterion = covariance(columns, A, depths, null) / np.sqrt(2 * A.multiply(A).sum())
@@ -123,19 +123,30 @@ def _pieces(n_rows: int, n_features: int) -> Iterator[IntArray]:
         yield np.arange(start, min(start + width, n_features))
 
 
-class DepthNull(Protocol):
-    """Mean and standard deviation of features at some depths."""
-
-    def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """For pairs of depths and columns, which are broadcast; the deviation is 0 if nothing varies."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class BernoulliNull:
     """Presence of features: the logit of the probability is linear in the logarithm of the depth."""
 
     intercepts: FloatArray  # (m,)
     slopes: FloatArray  # (m,)
+
+    @classmethod
+    def of(cls, present: Features, depths: FloatArray) -> BernoulliNull:
+        """Least squares of the logit of (count + 1) / (nodes + 2) on log10 depth, over up to 30 bins of nodes."""
+        some = np.flatnonzero(depths > 0)
+        logarithms = np.round(np.log10(depths[some]), _DECIMALS)
+        edges = np.unique(np.round(np.quantile(logarithms, np.linspace(0, 1, _N_BINS + 1)), _DECIMALS))
+        bins, centres = np.zeros(len(some), dtype=np.intp), np.zeros(1)
+        if len(edges) > 1:
+            bins, centres = np.searchsorted(edges[1:-1], logarithms), edges[:-1] / 2 + edges[1:] / 2
+        nodes_of = sparse.csr_array((np.ones(len(some)), (bins, some)), shape=(len(centres), len(depths)))
+        counts = nodes_of @ present
+        counts = counts.toarray() if sparse.issparse(counts) else counts
+        logits = logit((counts + 1) / (nodes_of.sum(axis=1)[:, None] + 2))  # (bins, m)
+        from_centre = centres - centres.mean()
+        spread = from_centre @ from_centre
+        slopes = from_centre @ logits / spread if spread > 0 else np.zeros(logits.shape[1])
+        return cls(logits.mean(axis=0) - slopes * centres.mean(), slopes)
 
     def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         logarithms = np.log10(depths, out=np.zeros_like(depths), where=depths > 0)
@@ -151,6 +162,17 @@ class NegativeBinomialNull:
     rates: FloatArray  # (m,) share of all counts
     sizes: FloatArray  # (m,)
 
+    @classmethod
+    def of(cls, counts: Features, depths: FloatArray) -> NegativeBinomialNull:
+        """Size of each feature by the method of moments."""
+        totals = np.asarray(counts.sum(axis=0)).ravel()
+        rates = totals / depths.sum()
+        expected_squares = rates**2 * (depths @ depths)
+        residual = column_inner_products(counts, counts) - 2 * rates * (counts.T @ depths) + expected_squares
+        excess = residual - totals  # beyond the variance of a Poisson distribution
+        sizes = np.divide(expected_squares, excess, out=np.full(len(totals), _LARGEST_SIZE), where=excess > 0)
+        return cls(rates, np.maximum(sizes, _SMALLEST_SIZE))
+
     def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         mean = self.rates[columns] * depths
         return mean, np.sqrt(mean * (1 + mean / self.sizes[columns]))
@@ -164,54 +186,27 @@ class NormalNull:
     slopes: FloatArray  # (m,)
     deviations: FloatArray  # (m,)
 
+    @classmethod
+    def of(cls, values: Features, depths: FloatArray) -> NormalNull:
+        """Least squares of each feature on the depth."""
+        mean, variance = mean_and_variance(values)
+        from_mean = depths - depths.mean()
+        spread = from_mean @ from_mean
+        slopes = values.T @ from_mean / spread if spread > 0 else np.zeros(len(mean))
+        left = variance - slopes**2 * spread / len(depths)
+        left = np.where(left > _ROUNDING * variance, left, 0.0)
+        return cls(mean - slopes * depths.mean(), slopes, np.sqrt(left))
+
     def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         mean = self.intercepts[columns] + self.slopes[columns] * depths
         return mean, np.broadcast_to(self.deviations[columns], mean.shape)
 
 
-def bernoulli_null(present: Features, depths: FloatArray) -> BernoulliNull:
-    """Least squares of the logit of (count + 1) / (nodes + 2) on log10 depth, over up to 30 bins of nodes by depth."""
-    some = np.flatnonzero(depths > 0)
-    logarithms = np.round(np.log10(depths[some]), _DECIMALS)
-    edges = np.unique(np.round(np.quantile(logarithms, np.linspace(0, 1, _N_BINS + 1)), _DECIMALS))
-    bins, centres = np.zeros(len(some), dtype=np.intp), np.zeros(1)
-    if len(edges) > 1:
-        bins, centres = np.searchsorted(edges[1:-1], logarithms), edges[:-1] / 2 + edges[1:] / 2
-    nodes_of = sparse.csr_array((np.ones(len(some)), (bins, some)), shape=(len(centres), len(depths)))
-    counts = nodes_of @ present
-    counts = counts.toarray() if sparse.issparse(counts) else counts
-    logits = logit((counts + 1) / (nodes_of.sum(axis=1)[:, None] + 2))  # (bins, m)
-    from_centre = centres - centres.mean()
-    spread = from_centre @ from_centre
-    slopes = from_centre @ logits / spread if spread > 0 else np.zeros(logits.shape[1])
-    return BernoulliNull(logits.mean(axis=0) - slopes * centres.mean(), slopes)
+DepthNull: TypeAlias = BernoulliNull | NegativeBinomialNull | NormalNull
 
-
-def negative_binomial_null(counts: Features, depths: FloatArray) -> NegativeBinomialNull:
-    """Size of each feature by the method of moments."""
-    totals = np.asarray(counts.sum(axis=0)).ravel()
-    rates = totals / depths.sum()
-    expected_squares = rates**2 * (depths @ depths)
-    residual = column_inner_products(counts, counts) - 2 * rates * (counts.T @ depths) + expected_squares
-    excess = residual - totals  # beyond the variance of a Poisson distribution
-    sizes = np.divide(expected_squares, excess, out=np.full(len(totals), _LARGEST_SIZE), where=excess > 0)
-    return NegativeBinomialNull(rates, np.maximum(sizes, _SMALLEST_SIZE))
-
-
-def normal_null(values: Features, depths: FloatArray) -> NormalNull:
-    """Least squares of each feature on the depth."""
-    mean, variance = mean_and_variance(values)
-    from_mean = depths - depths.mean()
-    spread = from_mean @ from_mean
-    slopes = values.T @ from_mean / spread if spread > 0 else np.zeros(len(mean))
-    left = variance - slopes**2 * spread / len(depths)
-    left = np.where(left > _ROUNDING * variance, left, 0.0)
-    return NormalNull(mean - slopes * depths.mean(), slopes, np.sqrt(left))
-
-
-NULLS: dict[str, Callable[[Any, FloatArray], DepthNull]] = {
-    "bernoulli": bernoulli_null,
-    "danb": negative_binomial_null,
-    "normal": normal_null,
+NULLS: dict[str, type[DepthNull]] = {
+    "bernoulli": BernoulliNull,
+    "danb": NegativeBinomialNull,
+    "normal": NormalNull,
 }
 """Each model by the name that Hotspot gives it."""

@@ -54,7 +54,7 @@ def products_of_links(first: IntArray, second: IntArray, weights: FloatArray, X:
     X, other : CSR of m columns
     """
     here, there = ((part.indptr, part.indices, part.data) for part in (X, other))
-    sums: FloatArray = _shared(first, second, weights, *here, *there, X.shape[1])
+    sums: FloatArray = _sum_over_links(first, second, weights, *here, *there, X.shape[1])
     return sums
 
 
@@ -70,12 +70,12 @@ def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, le
     levels : array of shape (number of groups, m)
     """
     parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
-    sums: FloatArray = _met(*parts, groups, levels)
+    sums: FloatArray = _sum_with_levels(*parts, groups, levels)
     return sums
 
 
 @compiled
-def _shared(
+def _sum_over_links(
     first: IntArray,
     second: IntArray,
     weights: FloatArray,
@@ -104,7 +104,7 @@ def _shared(
 
 
 @compiled
-def _met(
+def _sum_with_levels(
     link_starts: IntArray,
     neighbours: IntArray,
     weights: FloatArray,

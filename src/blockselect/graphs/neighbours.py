@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
 from blockselect.rows.matrices import by_density
-from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _EPS = float(np.finfo(np.float64).eps)
 TIED = 1e-9  # relative difference up to which two distances count as equal
@@ -41,7 +41,7 @@ def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
     k = min(n_neighbors, n - 1)
     searched = by_density(rows)
     search = NearestNeighbors().fit(searched)
-    squared_lengths = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    squared_lengths = squared_row_lengths(rows)
     error = 4 * (m + 4) * _EPS  # of a squared distance by inner products, relative to the squared lengths of both rows
     near, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
     waiting, n_asked = np.arange(n), min(2 * (k + 1), n)
@@ -76,6 +76,11 @@ def _first(
     taken = np.sort(np.argsort(preference, axis=1, kind="stable")[:, :k], axis=1)
     near = np.take_along_axis(others, np.take_along_axis(by_index, taken, axis=1), axis=1)
     return near, np.take_along_axis(exact, taken, axis=1)
+
+
+def squared_row_lengths(rows: Features) -> FloatArray:
+    """‖x_i‖² of each row: (n,)."""
+    return np.asarray((rows * rows).sum(axis=1), dtype=np.float64).ravel()
 
 
 def _distances(rows: Sparse, nodes: IntArray, others: IntArray) -> FloatArray:

@@ -117,29 +117,6 @@ def test_pieces_of_the_features_are_joined(model, kind, entries, monkeypatch):
     assert_allclose(autocorrelation_z(kind(X), sparse.csr_array(A), model=model), whole, rtol=1e-8, atol=1e-10)
 
 
-@every_model
-def test_links_of_sparse_features_are_passed_over_as_often_for_many_nodes_as_for_few(model, monkeypatch):
-    """All 60 columns fit into work at once by the eight depths there are, and none would by the nodes."""
-    passes = []
-    for name in ("products_along_links", "products_with_groups"):
-        function = getattr(autocorrelation, name)
-        monkeypatch.setattr(
-            autocorrelation, name, lambda *given, f=function, name=name: passes.append(name) or f(*given)
-        )
-    monkeypatch.setattr(autocorrelation, "_CHUNK_ENTRIES", 480)
-    for n in (400, 1600):
-        passes.clear()
-        rng = np.random.default_rng(n)
-        X = np.zeros((n, 60))
-        for node, depth in enumerate(rng.integers(1, 9, size=n)):
-            X[node, rng.choice(60, depth, replace=False)] = 1
-        A = sparse.random_array((n, n), density=4 / n, rng=rng)
-        A = sparse.csr_array(A + A.T)
-        Z = autocorrelation_z(sparse.csr_array(X), A, model=model)
-        assert_allclose(Z, autocorrelation_z(X, A, model=model), rtol=1e-8, atol=1e-10)
-        assert len(passes) == (1 if model == "normal" else 2)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
     ("values", "model"),
