@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import load_cora
-from blockselect.graphs import neighbours
 from blockselect.graphs.affinity import neighbour_affinity
 from blockselect.graphs.neighbours import nearest_others
 from blockselect.inputs import nearest_neighbour_graph
@@ -91,14 +90,13 @@ def test_distances_far_from_the_origin_are_told_apart():
     assert_array_equal(nearest_others(as_plain_csr(X), 1).indices, [1, 0, 1, 2, 3, 4])
 
 
-def test_how_many_nodes_are_looked_at_together_does_not_matter(monkeypatch):
+def test_the_number_of_nodes_processed_together_does_not_matter():
     X = tied_counts(0, n=200)
     expected = nearest_others(as_plain_csr(X), 5)
     assert_array_equal(expected.indices.reshape(200, 5), first_of_the_nearest(X, 5))
     for pairs, memory in ((1, 1024), (500, 1024), (2**22, 1e-3)):
-        monkeypatch.setattr(neighbours, "_PAIRS", pairs)
         with sklearn.config_context(working_memory=memory):
-            found = nearest_others(as_plain_csr(X), 5)
+            found = nearest_others(as_plain_csr(X), 5, pairs_at_once=pairs)
         assert_array_equal(found.indices, expected.indices)
         assert_array_equal(found.data, expected.data)
 

@@ -18,7 +18,7 @@ _VALUES = 2**22  # feature differences in memory at once
 _GROWTH = 4  # factor by which the number of candidates grows if the last may be as near as the last neighbour
 
 
-def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
+def nearest_others(rows: Sparse, n_neighbors: int, *, pairs_at_once: int = _PAIRS) -> Sparse:
     """Distances from each node to its nearest other nodes; to all other nodes if there are fewer.
 
     The result depends only on the values of the features. Distances that differ only by rounding count as equal, and
@@ -31,6 +31,8 @@ def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
     rows : CSR of shape (n, m)
         From `as_plain_csr`, with at least two rows.
     n_neighbors : int
+    pairs_at_once : int
+        Number of pairs of nodes in one batch.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
     waiting, n_asked = np.arange(n), min(2 * (k + 1), n)
     while len(waiting):
         left = []
-        for some in gen_batches(len(waiting), max(1, _PAIRS // n_asked)):
+        for some in gen_batches(len(waiting), max(1, pairs_at_once // n_asked)):
             nodes = waiting[some]
             found, others = search.kneighbors(searched[nodes], n_asked)
             exact = _distances(rows, nodes, others)

@@ -327,7 +327,7 @@ class RowChunks:
         """The arrays ``part(block, rows, *shared)`` of all chunks, one entry per row, one after the other."""
         return np.concatenate([part(block, rows, *shared) for block, rows in self.with_rows()])
 
-    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any, held_bytes: int = _HELD_BYTES) -> Any:
         """The sum of ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
 
         Every row is paired with at least all earlier rows that are linked to it; `part` must count only pairs in
@@ -340,9 +340,11 @@ class RowChunks:
             Symmetric.
         *shared
             Further arguments of `part`.
+        held_bytes : int
+            Size of the chunks that are kept, if they are more than one.
         """
         total, chunks = None, self.with_rows()
-        for numbers in self._held_together(_HELD_BYTES):
+        for numbers in self._held_together(held_bytes):
             held = list(islice(chunks, len(numbers)))
             end = held[-1][1].stop
             before = takewhile(lambda other: other[1].start < end, self.with_rows())  # noqa: B023 (used at once)

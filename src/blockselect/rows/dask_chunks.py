@@ -65,12 +65,8 @@ class DelayedChunks(RowChunks):
     def concatenate(self, part: Part, *shared: Any) -> Any:
         return np.concatenate(_results(self._tasks(_part, part, *map(self.place, shared))))
 
-    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        placed, groups, rows = (
-            [self.place(one) for one in (links, *shared)],
-            self._held_together(_HELD_BYTES),
-            self.slices,
-        )
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any, held_bytes: int = _HELD_BYTES) -> Any:
+        placed, groups, rows = list(map(self.place, (links, *shared))), self._held_together(held_bytes), self.slices
         pairs = _linked_pairs(links, [slice(rows[group[0]].start, rows[group[-1]].stop) for group in groups])
         tasks = [
             self._task(_pairs, [*groups[here], *groups[there]], part, len(groups[here]), *placed)

@@ -7,8 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import golden_arrays
 from blockselect import make_attributed_blocks
-from blockselect.baselines.by_features import ndfs as module
-from blockselect.baselines.by_features.ndfs import NDFS
+from blockselect.baselines.by_features.ndfs import NDFS, ClusterTerm, falling_step
 from blockselect.graphs.affinity import neighbour_affinity
 from blockselect.utils.arrays import best_first
 from references import ndfs
@@ -113,9 +112,10 @@ def test_the_callers_start_is_not_changed(network):
     assert_array_equal(start, before)
 
 
-def test_where_no_step_lowers_the_objective_the_clusters_stay(network, affinity, monkeypatch):
-    monkeypatch.setattr(module, "_HALVINGS", 0)
-    start = some_clusters()
-    selector = NDFS(8, orthogonality=10.0, initial_clusters=start, max_iter=3, tol=0)
-    selector.fit(network.features, affinity=affinity)
-    assert_array_equal(selector.clusters_, start)
+def test_where_no_step_lowers_the_objective_the_clusters_stay(affinity):
+    start, fitted = some_clusters(), np.zeros((200, 3))
+    term = ClusterTerm(affinity, np.asarray(affinity.sum(axis=1)), 1.0, 10.0, broadcast=False)
+    stayed, value = falling_step(term, start, fitted, halvings=0)
+    assert_array_equal(stayed, start)
+    assert value == term.value(start, fitted)
+    assert falling_step(term, start, fitted)[1] < value

@@ -48,22 +48,19 @@ def test_neighbourhoods_may_differ_in_size():
         assert_allclose(found.toarray(), expected, atol=1e-12)
 
 
-def test_neighbourhoods_are_added_up_a_chunk_at_a_time(monkeypatch):
-    X = draw(n=30)
-    neighbourhoods = as_graph(udfs.nearest(X, 5))
-    expected = neighbourhood_scatter(X, neighbourhoods, 0.1).toarray()
-    monkeypatch.setattr(module, "_CHUNK", 100)
-    assert_allclose(neighbourhood_scatter(X, neighbourhoods, 0.1).toarray(), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["hub", "all pairs"])
-def test_neighbourhoods_larger_than_a_chunk_are_added_up_one_by_one(monkeypatch, kind):
-    X = draw(n=120)
-    links = np.ones((120, 120)) if kind == "all pairs" else np.eye(120)
+def a_hub(X):
+    links = np.eye(len(X))
     links[0] = links[:, 0] = 1
-    expected = neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray()
-    monkeypatch.setattr(module, "_CHUNK", 100)
-    assert_allclose(neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray(), expected, atol=1e-9)
+    return sparse.csr_array(links)
+
+
+@pytest.mark.parametrize(
+    "graph", [lambda X: as_graph(udfs.nearest(X, 5)), a_hub, lambda X: sparse.csr_array(np.ones((len(X), len(X))))]
+)
+def test_the_number_of_neighbourhoods_processed_together_does_not_matter(graph):
+    X = draw(n=60)
+    expected = neighbourhood_scatter(X, graph(X), 0.1).toarray()
+    assert_allclose(neighbourhood_scatter(X, graph(X), 0.1, at_once=100).toarray(), expected, atol=1e-9)
 
 
 def test_rows_of_a_given_affinity_tell_the_neighbourhoods():

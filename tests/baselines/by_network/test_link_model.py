@@ -9,11 +9,12 @@ from blockselect.baselines._solvers import node_pairs as module
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
 from blockselect.baselines.by_network.adapt import ADAPT
 from blockselect.baselines.by_network.gfs import GFS
-from blockselect.baselines.by_network.link_model import AllPairs, SampledPairs, alternate, link_likelihood
+from blockselect.baselines.by_network.link_model import AllPairs, SampledPairs, link_likelihood
 from blockselect.baselines.by_network.mmpop import MMPOP
 from blockselect.baselines.by_network.partial_order import PartialOrder
 from references import gfs
 from references.differences import central_difference
+from references.problems import make_problem
 
 link_models = pytest.mark.parametrize("kind", [ADAPT, GFS])
 weighting = pytest.mark.parametrize("kind", [ADAPT, GFS, MMPOP])
@@ -67,24 +68,24 @@ def test_all_pairs_are_taken_where_a_draw_would_not_be_smaller(problem):
         assert isinstance(link_likelihood(problem.Y, A, non_links_per_link=many, rng=rng), AllPairs)
 
 
-def test_the_descent_ends_where_the_bounds_alone_hold_it(problem):
-    X, A = problem.Y * np.geomspace(0.05, 20, problem.Y.shape[1]), problem.A  # columns of very different scale
-    cost = 0.02
-    half = [lambda _: lambda s: (cost / 2 * s.sum(), np.full(len(s), cost / 2)), X]
+@pytest.mark.parametrize("selector", [ADAPT(1, neighborhood=0), GFS(1, reconstruction=0)], ids=str)
+def test_features_of_very_different_scale_come_to_the_minimum_within_the_bounds(selector):
+    problem = make_problem(0)
+    X, A = problem.Y * np.geomspace(0.05, 20, problem.Y.shape[1]), problem.A
+    X, cost = X / X[X > 0].mean(), 0.005
     n_links = np.count_nonzero(np.triu(A, 1))
-    result = alternate(
-        AllPairs(X, sparse.csr_array(A)), *half, n_links=n_links, sparsity=cost / 2 * n_links, max_iter=50, tol=0
-    )
-    s, b = result.scores, result.intercept
-    assert_allclose(result.history[-1], gfs.link_loss(X, A, s, b) + cost * s.sum())
+    selector.set_params(exact=True, sparsity=cost * n_links, tol=0, random_state=0).fit(X, adjacency=A)
+    s, b = selector.criterion_, selector.intercept_
+    assert_allclose(selector.history_[-1], gfs.link_loss(X, A, s, b) + cost * s.sum())
     gradient = central_difference(lambda s: gfs.link_loss(X, A, s, b), s, step=1e-7) + cost
-    assert_allclose(gradient, result.gradient, atol=1e-5)
     inside = (s > 0) & (s < 1)
     assert inside.any()
     assert (s == 0).any()
+    assert (s == 1).any()
     assert_allclose(gradient[inside], 0, atol=2e-5)
     assert (gradient[s == 0] > -2e-5).all()
     assert (gradient[s == 1] < 2e-5).all()
+    assert_allclose(selector.scores_[s == 1] - 1, np.maximum(-gradient[s == 1], 0), atol=2e-5)
 
 
 @weighting

@@ -12,10 +12,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
+from blockselect.rows.statistics import presence
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _PIECE_BYTES = 2**26  # of dense rows processed at once
 _PIECE_PAIRS = 4096  # pairs of sparse rows processed at once, so that they stay in the cache
+
+
+def features_to_compare(features: Features, *, binarize: bool) -> Features:
+    """The features in float64, or indicators of their non-zero values."""
+    read = presence(features) if binarize else features
+    return read.astype(np.float64, copy=False)
 
 
 def linked_pairs(adjacency: Sparse) -> IntArray:

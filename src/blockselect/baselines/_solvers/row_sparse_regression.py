@@ -66,7 +66,7 @@ class RowSparseRegression:
         F = np.asarray(targets, dtype=np.float64)
         inverse = 1 / (self.penalty * np.asarray(row_weights, dtype=np.float64))  # (m,)
         active = self._active(inverse)
-        route = self._cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
+        route = self.cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
         if route == "cg":
             return self._by_conjugate_gradients(F, inverse, start)
         with penalty_beside(self._X, "sparsity", self.penalty):
@@ -85,7 +85,8 @@ class RowSparseRegression:
         n_dropped = int(np.searchsorted(np.cumsum(leverage[order]), _NEGLIGIBLE, side="right"))
         return np.sort(order[n_dropped:])
 
-    def _cheapest(self, n_active: int, n_targets: int) -> Route:
+    def cheapest(self, n_active: int, n_targets: int) -> Route:
+        """The route with the smallest estimated number of operations for so many features that matter."""
         n, is_sparse = self._X.shape[0], sparse.issparse(self._X)
         size = self._X.nnz if is_sparse else self._X.size
         cost: dict[Route, float] = {"normal": n_active**3 / 3}

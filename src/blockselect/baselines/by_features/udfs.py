@@ -141,13 +141,13 @@ class UDFS(FeatureGuidedSelector):
         return np.where(varies, self.criterion_, -np.inf)
 
 
-def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> Sparse:
+def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float, *, at_once: int = _CHUNK) -> Sparse:
     """Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ over the rows of `neighbourhoods`, whose non-zero entries are the members. (n, n)"""
     sizes = np.diff(neighbourhoods.indptr)
     total = sparse.csr_array(neighbourhoods.shape)
     for size in np.unique(sizes).tolist():  # Python integers: the square of a hub's size overflows the type of indptr
         starts = neighbourhoods.indptr[:-1][sizes == size]
-        for some in gen_batches(len(starts), max(1, _CHUNK // size**2)):
+        for some in gen_batches(len(starts), max(1, at_once // size**2)):
             members = neighbourhoods.indices[starts[some, None] + np.arange(size)]  # (nodes, size)
             H = np.eye(size) - 1 / size
             inner_products = np.stack([as_dense(rows @ rows.T) for rows in (X[group] for group in members)])

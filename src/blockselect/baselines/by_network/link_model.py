@@ -16,8 +16,13 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from blockselect.baselines._solvers.node_pairs import NonLinks, PairProducts, linked_pairs, row_pieces
-from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines._solvers.node_pairs import (
+    NonLinks,
+    PairProducts,
+    features_to_compare,
+    linked_pairs,
+    row_pieces,
+)
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.matrices import as_dense
@@ -49,22 +54,40 @@ class LinkModelSelector(NetworkGuidedSelector):
         rng = generator_from(self.random_state)
         features = features_to_compare(graph.features, binarize=self.binarize)
         varying = ~constant_columns(features)  # a constant adds the same to each pair, as the intercept does
-        features = in_own_units(features[:, varying])
+        features = _in_own_units(features[:, varying])
+        n, n_links = graph.n_nodes, len(linked_pairs(graph.adjacency))
         non_links_per_link = None if self.exact else self.non_links_per_link
-        result = alternate(
-            link_likelihood(features, graph.adjacency, non_links_per_link=non_links_per_link, rng=rng),
-            self._penalty(features, graph.adjacency, rng),
-            features,
-            n_links=len(linked_pairs(graph.adjacency)),
-            sparsity=self.sparsity,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self.intercept_, self.history_, self.n_iter_ = result.intercept, result.history, len(result.history)
+        likelihood = link_likelihood(features, graph.adjacency, non_links_per_link=non_links_per_link, rng=rng)
+        penalty_at, cost = self._penalty(features, graph.adjacency, rng), self.sparsity / n_links
+        scale = _curvature(features, n_links)
+        # On average the affinity of a node with itself is 1: the logistic loss is far too steep at large affinities.
+        s = np.full(len(scale), min(0.5, n / (features * features).sum()))
+        point = np.append(s * scale, np.log(n_links / (n * (n - 1) / 2 - n_links)))
+        bounds = [*((0.0, highest) for highest in scale), (None, None)]
+        options = {"maxiter": _STEPS, "ftol": 1e-13, "gtol": 1e-10}
+        history: list[float] = []
+        # An iteration fits the unknowns of the penalty to the scores, and then takes some descent steps of the scores
+        # and the intercept with these unknowns fixed. Neither increases the objective.
+        for _ in range(self.max_iter):
+            penalty = penalty_at(point[:-1] / scale)
+
+            def objective(point: FloatArray, penalty: Penalty = penalty) -> tuple[float, FloatArray]:
+                s = point[:-1] / scale
+                loss, (value, gradient) = likelihood.loss(s, float(point[-1])), penalty(s)
+                value, gradient = value + cost * float(s.sum()), gradient + cost
+                return loss.value + value, np.append((loss.gradient + gradient) / scale, loss.by_intercept)
+
+            result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            point = result.x
+            history.append(float(result.fun))
+            if len(history) > 1 and history[-2] - history[-1] <= self.tol * abs(history[-2]):
+                break
+        s, slope = np.minimum(point[:-1] / scale, 1), result.jac[:-1] * scale
+        self.intercept_, self.history_, self.n_iter_ = float(point[-1]), np.array(history), len(history)
         self.criterion_, scores = np.zeros(graph.n_features), np.zeros(graph.n_features)
-        self.criterion_[varying] = result.scores
+        self.criterion_[varying] = s
         # Features at the bound of 1 are ranked by how steeply the objective still decreases there.
-        scores[varying] = result.scores + np.where(result.scores == 1, np.maximum(-result.gradient, 0), 0)
+        scores[varying] = s + np.where(s == 1, np.maximum(-slope, 0), 0)
         return scores
 
     @abstractmethod
@@ -72,7 +95,7 @@ class LinkModelSelector(NetworkGuidedSelector):
         """The penalty of the method, without the sparsity."""
 
 
-def in_own_units(features: Features) -> Features:
+def _in_own_units(features: Features) -> Features:
     """Divide by the mean absolute value of the non-zero entries; features of 0 and 1 do not change."""
     values = features.data if sparse.issparse(features) else features
     return features * (np.count_nonzero(values) / np.abs(values).sum())
@@ -133,71 +156,6 @@ def link_likelihood(
     if non_links_per_link is None or non_links_per_link * len(links) >= non_links.n_pairs:
         return AllPairs(features, adjacency)
     return SampledPairs(features, links, non_links, non_links_per_link * len(links), rng)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredLinks:
-    """Solution of `alternate`."""
-
-    scores: FloatArray  # (m,) in [0, 1] (paper: s)
-    intercept: float  # (paper: b)
-    history: FloatArray  # (t,) objective after each iteration
-    gradient: FloatArray  # (m,) of the objective with respect to the scores
-
-
-def alternate(
-    likelihood: AllPairs | SampledPairs,
-    penalty_at: PenaltyAt,
-    features: Features,
-    *,
-    n_links: int,
-    sparsity: float,
-    max_iter: int,
-    tol: float,
-) -> ScoredLinks:
-    """Minimise the link loss plus sparsity · Σs / n_links plus a penalty that has unknowns of its own.
-
-    Each iteration first fits the unknowns of the penalty to the scores (`penalty_at`), and then takes some descent
-    steps of the scores and the intercept with these unknowns fixed. Neither increases the objective.
-
-    Parameters
-    ----------
-    likelihood : AllPairs or SampledPairs
-    penalty_at : callable
-        Scores (m,) → penalty whose own unknowns are fitted to these scores.
-    features : matrix of shape (n, m)
-        Their scale determines the start and the units of the descent.
-    n_links : int
-    sparsity : float
-    max_iter : int
-        Maximum number of iterations.
-    tol : float
-        Stop after an iteration that lowered the objective by no more than this fraction.
-    """
-    scale = _curvature(features, n_links)
-    n, m = features.shape
-    # On average the affinity of a node with itself is 1: the logistic loss is far too steep at large affinities.
-    scores = np.full(m, min(0.5, n / (features * features).sum()))
-    point = np.append(scores * scale, np.log(n_links / (n * (n - 1) / 2 - n_links)))
-    bounds = [*((0.0, highest) for highest in scale), (None, None)]
-    options = {"maxiter": _STEPS, "ftol": 1e-13, "gtol": 1e-10}
-    history: list[float] = []
-    for _ in range(max_iter):
-        penalty = penalty_at(point[:-1] / scale)
-
-        def objective(point: FloatArray, penalty: Penalty = penalty) -> tuple[float, FloatArray]:
-            scores = point[:-1] / scale
-            loss, (value, gradient) = likelihood.loss(scores, float(point[-1])), penalty(scores)
-            value, gradient = value + sparsity / n_links * float(scores.sum()), gradient + sparsity / n_links
-            return loss.value + value, np.append((loss.gradient + gradient) / scale, loss.by_intercept)
-
-        result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        point, value = result.x, float(result.fun)
-        history.append(value)
-        if len(history) > 1 and history[-2] - value <= tol * abs(history[-2]):
-            break
-    gradient = result.jac[:-1] * scale
-    return ScoredLinks(np.minimum(point[:-1] / scale, 1), float(point[-1]), np.array(history), gradient)
 
 
 def _curvature(features: Features, n_links: int) -> FloatArray:

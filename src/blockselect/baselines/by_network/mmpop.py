@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import gen_batches
 
-from blockselect.baselines._solvers.node_pairs import NonLinks, both_ways, linked_pairs
-from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines._solvers.node_pairs import NonLinks, both_ways, features_to_compare, linked_pairs
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE, NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import constant_columns

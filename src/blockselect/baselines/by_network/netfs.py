@@ -199,11 +199,13 @@ class CommunityTerm:
         """A step size that suits the curvature at U for any scale of the network."""
         return 0.5 / (1 + self.weight * (self.norm + 3 * float(np.linalg.norm(U.T @ U))))
 
-    def descend(self, U: FloatArray, fitted: FloatArray, step: float) -> tuple[FloatArray, float]:
+    def descend(
+        self, U: FloatArray, fitted: FloatArray, step: float, *, halvings: int = _HALVINGS
+    ) -> tuple[FloatArray, float]:
         """Take projected gradient steps; return U and the step size to start with next time."""
         for _ in range(_STEPS):
             slope, before = self.gradient(U, fitted), self._variable(U, fitted)
-            for _ in range(_HALVINGS):
+            for _ in range(halvings):
                 candidate = np.maximum(U - step * slope, 0)
                 if self._variable(candidate, fitted) - before <= _ENOUGH * np.vdot(slope, candidate - U):
                     U, step = candidate, 2 * step

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
+from blockselect.baselines._solvers.node_pairs import NonLinks, features_to_compare, linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
-from blockselect.rows.statistics import constant_columns, presence
+from blockselect.rows.statistics import constant_columns
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 
@@ -84,9 +84,3 @@ def shared_by_links(features: Features, adjacency: Sparse) -> FloatArray:
     over_links = (features * (upper @ features)).sum(axis=0)
     over_all = (features.sum(axis=0) ** 2 - (features * features).sum(axis=0)) / 2
     return np.asarray(over_links / len(links) - (over_all - over_links) / non_links.n_pairs)
-
-
-def features_to_compare(features: Features, *, binarize: bool) -> Features:
-    """The features in float64, or indicators of their non-zero values."""
-    read = presence(features) if binarize else features
-    return read.astype(np.float64, copy=False)
