@@ -34,6 +34,7 @@ def extreme_eigenvectors(
     *,
     which: Literal["magnitude", "largest"],
     rng: np.random.Generator,
+    restarts: int = _RESTARTS,
     tol: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues (count,) and orthonormal eigenvectors (n, count), in no particular order.
@@ -47,12 +48,14 @@ def extreme_eigenvectors(
         The eigenvalues of largest magnitude, or the largest ones.
     rng : numpy.random.Generator
         Draws the starting vector.
+    restarts : int
+        Maximum number of restarts of Lanczos iterations.
     tol : float, default=0.0
         Allowed relative error of eigenvalues; 0 is the machine precision.
     """
     n = matrix.shape[0]
     try:
-        return lanczos(matrix, count, which=which, rng=rng, restarts=_RESTARTS, tol=tol)
+        return lanczos(matrix, count, which=which, rng=rng, restarts=restarts, tol=tol)
     except ArpackError:
         pass
     basis = np.eye(n, dtype=matrix.dtype) if n <= _SMALL else _krylov_basis(matrix, count, rng)
