@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import RowChunks, check_attributed_graph, make_selector
@@ -14,6 +14,28 @@ from blockselect.rows.sums import by_row, jobs_for, n_values, row_slices, some_r
 
 MATRIX = np.random.default_rng(0).poisson(0.4, (23, 7)).astype(float)
 RING = sparse.csr_array(np.roll(np.eye(23), 1, axis=0))
+
+
+def here(blocks, **names):
+    return RowChunks.from_blocks(blocks, **names)
+
+
+def by_dask(blocks, **names):
+    """Chunks that the threads of Dask load: there is no cluster."""
+    dask = pytest.importorskip("dask")
+    if callable(blocks):
+        return RowChunks.from_delayed([dask.delayed(lambda: next(iter(blocks())))()], 7, **names)
+    return RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7, **names)
+
+
+by_either = pytest.mark.parametrize("chunks_of", [here, by_dask])
+
+
+@pytest.fixture(autouse=True)
+def without_cluster(monkeypatch):
+    """A cluster that other tests have started would load the chunks."""
+    if "distributed" in sys.modules:
+        monkeypatch.setattr("distributed.client._global_clients", {})
 
 
 def from_npy(folder):
@@ -116,21 +138,29 @@ def test_what_can_be_read_only_once_is_refused():
         list(chunks)
 
 
-def test_chunks_that_change_between_passes_are_refused():
-    passes = iter([(9,), (10,), (9, 12)])
+def test_more_chunks_in_a_later_pass_are_refused():
+    passes = iter([(9,), (9, 12)])
     chunks = RowChunks.from_blocks(lambda: np.split(MATRIX, next(passes)))
     assert chunks.shape == MATRIX.shape
-    with pytest.raises(ValueError, match="chunk 0 of features had 9 rows in the first pass and has 10 rows now"):
-        list(chunks)
     with pytest.raises(ValueError, match="chunk 1 of features had 14 rows in the first pass and has 3 rows now"):
         list(chunks)
 
 
-def test_a_chunk_that_is_wider_in_a_later_pass_is_refused():
-    widths = iter([6, 7])
-    chunks = RowChunks.from_blocks(lambda: [MATRIX[:, : next(widths)]])
-    assert chunks.shape == (23, 6)
-    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns; expected 6"):
+@by_either
+def test_a_chunk_that_is_wider_in_a_later_pass_is_refused(chunks_of):
+    passes = iter([MATRIX, np.column_stack([MATRIX, MATRIX])])
+    chunks = chunks_of(lambda: [next(passes)])
+    assert chunks.shape == (23, 7)
+    with pytest.raises(ValueError, match="chunk 0 of features has 14 columns; expected 7"):
+        chunks.column_sums()
+
+
+@by_either
+def test_a_chunk_of_another_size_in_a_later_pass_is_refused(chunks_of):
+    sizes = iter([9, 10])
+    chunks = chunks_of(lambda: [MATRIX[: next(sizes)]])
+    assert chunks.shape == (9, 7)
+    with pytest.raises(ValueError, match="chunk 0 of features had 9 rows in the first pass and has 10 rows now"):
         chunks.column_sums()
 
 
@@ -228,18 +258,10 @@ def test_rows_are_the_same_in_memory_and_in_chunks(wanted):
     assert (jobs_for(matrix, 4), jobs_for(chunks, 4)) == (4, 1)
 
 
-@pytest.mark.parametrize("made", ["here", "by dask"])
-@pytest.mark.parametrize("held", [1, 2**28])
-def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(made, held, monkeypatch):
-    monkeypatch.setattr("blockselect.rows.chunks._HELD_BYTES", held)
-    monkeypatch.setattr("blockselect.rows.dask_chunks._HELD_BYTES", held)
-    blocks = np.split(MATRIX, [5, 5, 14])  # one of them is empty
-    if made == "here":
-        chunks = RowChunks.from_blocks(blocks)
-    else:
-        dask = pytest.importorskip("dask")
-        monkeypatch.setattr("distributed.client._global_clients", {})
-        chunks = RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7)
+@by_either
+@pytest.mark.parametrize("held_bytes", [1, 2**28])
+def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(chunks_of, held_bytes):
+    chunks = chunks_of(np.split(MATRIX, [5, 5, 14]))  # one of them is empty
     weights = np.arange(1.0, 24.0)
     expected = (MATRIX * weights[:, None])[ROWS_KEPT]
     some = chunks.map(doubled, weights)[ROWS_KEPT]
@@ -249,7 +271,8 @@ def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(made, held, monkeypa
     assert_array_equal(some.column_sums(), [np.count_nonzero(expected, axis=0), expected.sum(axis=0)])
     for links in (np.ones((15, 15)), np.eye(15, k=1) + np.eye(15, k=-1), np.zeros((15, 15))):
         lower = np.einsum("il,ij,jl->l", expected, np.tril(links, -1), expected)
-        np.testing.assert_allclose(some.sum_over_pairs(later_products, sparse.csr_array(links)), lower)
+        found = some.sum_over_pairs(later_products, sparse.csr_array(links), held_bytes=held_bytes)
+        assert_allclose(found, lower)
     assert some.fold(appended, [[], ["x"]], "a", n_jobs=2) == [
         [*start, ("a", 0, 3), ("a", 3, 3), ("a", 3, 9), ("a", 9, 15)] for start in ([], ["x"])
     ]
@@ -274,25 +297,18 @@ NAMES = [f"node {number}" for number in range(23)]
 EDGES = pd.DataFrame({"source": NAMES, "target": NAMES[1:] + NAMES[:1]})  # the ring by names
 
 
-def chunks_with_ids(made, monkeypatch, ids):
+def chunks_with_ids(chunks_of, ids):
     order = np.random.default_rng(1).permutation(23)  # rows are in another order than the graph names its nodes
-    blocks = np.split(MATRIX[order], [5, 14])
-    names = np.array(NAMES)[order]
+    blocks, names = np.split(MATRIX[order], [5, 14]), np.array(NAMES)[order]
     if ids == "of frames":
-        starts = (slice(0, 5), slice(5, 14), slice(14, 23))
-        blocks = [pd.DataFrame(block, index=names[rows]) for block, rows in zip(blocks, starts, strict=True)]
-    given = {"node_ids": names} if ids == "given" else {}
-    if made == "here":
-        return names, RowChunks.from_blocks(blocks, **given)
-    dask = pytest.importorskip("dask")
-    monkeypatch.setattr("distributed.client._global_clients", {})
-    return names, RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7, **given)
+        blocks = [pd.DataFrame(*both) for both in zip(blocks, np.split(names, [5, 14]), strict=True)]
+    return names, chunks_of(blocks, **({"node_ids": names} if ids == "given" else {}))
 
 
-@pytest.mark.parametrize("made", ["here", "by dask"])
+@by_either
 @pytest.mark.parametrize("ids", ["given", "of frames"])
-def test_a_graph_with_names_follows_the_ids_of_the_rows(made, ids, monkeypatch):
-    names, chunks = chunks_with_ids(made, monkeypatch, ids)
+def test_a_graph_with_names_follows_the_ids_of_the_rows(chunks_of, ids):
+    names, chunks = chunks_with_ids(chunks_of, ids)
     graph = check_attributed_graph(chunks, EDGES)
     assert list(graph.node_ids) == list(names)
     place = {name: row for row, name in enumerate(names)}
@@ -300,24 +316,20 @@ def test_a_graph_with_names_follows_the_ids_of_the_rows(made, ids, monkeypatch):
         assert graph.adjacency[place[source], place[target]] == 1
 
 
-@pytest.mark.parametrize("made", ["here", "by dask"])
-def test_a_graph_with_names_is_refused_beside_rows_without_ids(made, monkeypatch):
-    _, chunks = chunks_with_ids(made, monkeypatch, None)
+@by_either
+def test_a_graph_with_names_is_refused_beside_rows_without_ids(chunks_of):
+    _, chunks = chunks_with_ids(chunks_of, None)
     networkx = pytest.importorskip("networkx")
     for graph in (EDGES, networkx.from_pandas_edgelist(EDGES)):
         with pytest.raises(ValueError, match=r"expected row numbers|rows of the features have no ids"):
             check_attributed_graph(chunks, graph)
 
 
-@pytest.mark.parametrize("made", ["here", "by dask"])
-def test_frames_with_other_columns_are_refused(made, monkeypatch):
-    frames = [pd.DataFrame(MATRIX[:9], columns=list("abcdefg")), pd.DataFrame(MATRIX[9:], columns=list("abcdegf"))]
-    if made == "here":
-        chunks = RowChunks.from_blocks(frames)
-    else:
-        dask = pytest.importorskip("dask")
-        monkeypatch.setattr("distributed.client._global_clients", {})
-        chunks = RowChunks.from_delayed([dask.delayed(frame) for frame in frames], 7)
+@by_either
+def test_frames_with_other_columns_are_refused(chunks_of):
+    chunks = chunks_of(
+        [pd.DataFrame(MATRIX[:9], columns=list("abcdefg")), pd.DataFrame(MATRIX[9:], columns=list("abcdegf"))]
+    )
     with pytest.raises(ValueError, match="chunk 1 of features has other columns"):
         _ = chunks.shape
 
@@ -329,19 +341,13 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("made", ["here", "by dask"])
+@by_either
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("matrix", [MATRIX, np.random.default_rng(0).random(MATRIX.shape)], ids=["sparse", "dense"])
-def test_values_that_change_between_two_passes_are_refused(made, change, matrix, monkeypatch):
+def test_values_that_change_between_two_passes_are_refused(chunks_of, change, matrix):
     rounded = matrix * (1 + 2 * np.finfo(float).eps)
     passes = iter([matrix, rounded, CHANGES[change](matrix)])
-    if made == "here":
-        chunks = RowChunks.from_blocks(lambda: iter([next(passes)]))
-    else:
-        dask = pytest.importorskip("dask")
-        monkeypatch.setattr("distributed.client._global_clients", {})
-        chunks = RowChunks.from_delayed([dask.delayed(lambda: next(passes))()], 7)
-    some = chunks[np.arange(23) < 9]
+    some = chunks_of(lambda: iter([next(passes)]))[np.arange(23) < 9]
     assert_array_equal(next(iter(some)).toarray(), rounded[:9])
     with pytest.raises(ValueError, match=r"chunk 0 of features has changed since the first pass; give the"):
         list(some)
