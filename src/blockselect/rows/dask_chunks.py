@@ -53,7 +53,7 @@ class DelayedChunks(RowChunks):
         needed("dask.base", "a delayed row chunk")
         self._delayed = list(delayed)
         self._n_features = int(n_features)
-        self._is_held = [_is_persisted(one) for one in self._delayed]
+        self._is_persisted = [_is_persisted(one) for one in self._delayed]
         super().__init__(lambda: (), feature_names=feature_names, node_ids=node_ids)
 
     def __iter__(self) -> Iterator[Sparse]:
@@ -103,24 +103,24 @@ class DelayedChunks(RowChunks):
         """A task that calls ``function(chunks, *arguments)`` and loads these chunks itself."""
         from dask.delayed import delayed
 
-        chunks, held = zip(*map(self._chunk, numbers), strict=True)
+        survey = self.survey()
+        chunks, persisted = zip(*(self._chunk(number, survey) for number in numbers), strict=True)
         of_steps = [shared for _, _, shared in self._steps]
-        return delayed(_run)(function, list(chunks), list(held), of_steps, *arguments)
+        return delayed(_run)(function, list(chunks), list(persisted), of_steps, *arguments)
 
-    def _chunk(self, number: int) -> tuple[_Chunk, Any]:
-        """How a task makes the chunk, and its data if the cluster holds them."""
-        raw = self._delayed[number]
-        is_held = self._is_held[number]
-        chunk = _Chunk(number, None if is_held else raw)
-        if self._survey is not None:
-            chunk.rows, chunk.checksum = self.slices[number], self._survey.chunks[number].checksum
+    def _chunk(self, number: int, survey: Survey | None) -> tuple[_Chunk, Any]:
+        """How a task makes the chunk, and its data if the cluster holds them; `survey` is None in the first pass."""
+        raw, is_persisted = self._delayed[number], self._is_persisted[number]
+        chunk = _Chunk(number, None if is_persisted else raw)
+        if survey is not None:
+            chunk.rows, chunk.checksum = survey.rows[number], survey.chunks[number].checksum
             chunk.steps = [(function, rows[number]) for function, rows, _ in self._steps]
-        return chunk, raw if is_held else None
+        return chunk, raw if is_persisted else None
 
     def _first_pass(self) -> Survey:
         from dask.delayed import delayed
 
-        chunks = map(self._chunk, range(len(self._delayed)))
+        chunks = (self._chunk(number, None) for number in range(len(self._delayed)))
         return Survey.of(_results([delayed(_Chunk.survey)(*each) for each in chunks]), self._n_features)
 
 
@@ -130,25 +130,25 @@ class _Chunk:
     def __init__(self, number: int, raw: Any) -> None:
         self.number, self.raw = number, raw  # raw is None if the cluster holds the data, which the task is then given
         self.rows = slice(0)
-        self.checksum: Checksum | None = None  # None in the first pass
+        self.checksum: Checksum | None = None
         self.steps: list[tuple[Part, slice]] = []
 
-    def _load(self, held: Any) -> Any:
+    def _load(self, persisted: Any) -> Any:
         """The chunk as it was given."""
         if self.raw is None:
-            return held
+            return persisted
         try:
             return self.raw.compute(scheduler="synchronous")
         except Exception as error:
             raise unreadable(self.number, error) from error
 
-    def survey(self, held: Any) -> ChunkSurvey:
-        raw = self._load(held)
+    def survey(self, persisted: Any) -> ChunkSurvey:
+        raw = self._load(persisted)
         return ChunkSurvey.of(checked_block(raw, self.number), raw)
 
-    def read(self, held: Any, of_steps: Sequence[tuple[Any, ...]]) -> Sparse:
+    def read(self, persisted: Any, of_steps: Sequence[tuple[Any, ...]]) -> Sparse:
         """Load and check the block, then apply the mapped functions with the arguments `of_steps`."""
-        block = checked_block(self._load(held), self.number)
+        block = checked_block(self._load(persisted), self.number)
         check_unchanged(self.number, block, self.checksum)
         for (function, rows), shared in zip(self.steps, of_steps, strict=True):
             block = function(block, rows, *shared)
@@ -156,11 +156,11 @@ class _Chunk:
 
 
 def _run(
-    function: Callable[..., Any], chunks: list[_Chunk], held: list[Any], of_steps: list[Any], *arguments: Any
+    function: Callable[..., Any], chunks: list[_Chunk], persisted: list[Any], of_steps: list[Any], *arguments: Any
 ) -> Any:
-    """What a task does: call a function of chunks, which are loaded when it reads them."""
-    given = zip(chunks, held, strict=True)
-    return function([(partial(chunk.read, one, of_steps), chunk.rows) for chunk, one in given], *arguments)
+    """What a task does: call a function of chunks, each of which is loaded when the function reads it."""
+    pairs = zip(chunks, persisted, strict=True)
+    return function([(partial(chunk.read, data, of_steps), chunk.rows) for chunk, data in pairs], *arguments)
 
 
 def _block(chunks: _Chunks) -> Sparse:
