@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from blockselect import make_attributed_blocks
-from blockselect.baselines._solvers.row_sparse import penalty_beside, reweight, row_norms, row_weights
+from blockselect.baselines._solvers.row_sparse import explain_singular, reweight, row_norms, row_weights
 from blockselect.registry import make_selector
 from blockselect.utils.errors import ParameterError
 
@@ -89,15 +89,15 @@ def test_a_singular_matrix_becomes_an_error_of_the_parameter(kind):
         pytest.raises(
             ParameterError, match=r"^ridge is 0\.1, which is lost .* as large as 2e\+30; divide .*increase ridge"
         ),
-        penalty_beside(features, "ridge", 0.1),
+        explain_singular(features, "ridge", 0.1),
     ):
         raise np.linalg.LinAlgError
 
 
 def test_other_errors_and_none_pass():
-    with penalty_beside(np.eye(2), "ridge", 0.1):
+    with explain_singular(np.eye(2), "ridge", 0.1):
         pass
-    with pytest.raises(KeyError), penalty_beside(np.eye(2), "ridge", 0.1):
+    with pytest.raises(KeyError), explain_singular(np.eye(2), "ridge", 0.1):
         raise KeyError
 
 

@@ -80,7 +80,7 @@ def row_weights(Z: FloatArray, shortest: float = 1e-16) -> FloatArray:
 
 
 @contextmanager
-def penalty_beside(features: Features, parameter: str, value: float) -> Iterator[None]:
+def explain_singular(features: Features, parameter: str, value: float) -> Iterator[None]:
     """Explain why a matrix is singular although a penalty was added to make it definite."""
     try:
         yield

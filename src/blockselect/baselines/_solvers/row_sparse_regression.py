@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.baselines._solvers.row_sparse import penalty_beside
+from blockselect.baselines._solvers.row_sparse import explain_singular
 from blockselect.rows.matrices import as_dense
 from blockselect.rows.statistics import column_inner_products
 from blockselect.utils.arrays import Features, FloatArray, IntArray
@@ -69,7 +69,7 @@ class RowSparseRegression:
         route = self.cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
         if route == "cg":
             return self._by_conjugate_gradients(F, inverse, start)
-        with penalty_beside(self._X, "sparsity", self.penalty):
+        with explain_singular(self._X, "sparsity", self.penalty):
             if route == "woodbury":
                 return self._by_woodbury(F, inverse)
             return self._by_normal_equations(F, inverse, active)

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
-from blockselect.baselines._solvers.row_sparse import penalty_beside
+from blockselect.baselines._solvers.row_sparse import explain_singular
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.neighbours import nearest_others
@@ -127,7 +127,7 @@ class UDFS(FeatureGuidedSelector):
         varies = ~constant_columns(features)
         X = features[:, np.flatnonzero(varies)].astype(np.float64, copy=False)
         neighbourhoods = sparse.csr_array(affinity + sparse.eye_array(affinity.shape[0]))
-        with penalty_beside(X, "ridge", self.ridge):
+        with explain_singular(X, "ridge", self.ridge):
             scatter = neighbourhood_scatter(X, neighbourhoods, self.ridge)
         solver = _Eigenvectors(X, scatter, self.n_blocks)
 
