@@ -98,9 +98,9 @@ def test_a_sum_over_chunks_knows_which_rows_it_sees(tmp_path):
 @pytest.mark.parametrize(
     ("row", "value", "message"),
     [
-        (7, np.nan, r"NaN or infinity, first at chunk 1, row 2 of it, column 3"),
-        (12, np.inf, r"NaN or infinity, first at chunk 2, row 2 of it, column 3"),
-        (20, -1.0, r"negative, first at chunk 4, row 0 of it, column 3"),
+        (7, np.nan, r"NaN or infinity, first at row 2 of chunk 1, column 3"),
+        (12, np.inf, r"NaN or infinity, first at row 2 of chunk 2, column 3"),
+        (20, -1.0, r"negative, first at row 0 of chunk 4, column 3"),
     ],
 )
 def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
@@ -119,7 +119,7 @@ def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
         ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features contains .word. at row 0, column 0"),
         ([np.zeros((9, 7)), np.zeros((14, 7))], "no non-zero entry"),
         ([MATRIX[:4] * 1e90, MATRIX[4:]], "at chunk 0, whose fourth power overflows"),
-        ([], "no chunk of rows"),
+        ([], "no chunks of rows"),
         ([MATRIX[:9]], "adjacency has 23 nodes but features has 9 rows"),
     ],
 )
@@ -283,7 +283,9 @@ def test_a_chunk_that_cannot_be_read_is_named():
         yield MATRIX[:9]
         yield np.load("no such file.npy")
 
-    with pytest.raises(ValueError, match=r"chunk 1 of features could not be read \(FileNotFoundError: .*check where"):
+    with pytest.raises(
+        ValueError, match=r"chunk 1 of features could not be read \(FileNotFoundError.*check its source"
+    ):
         _ = RowChunks.from_blocks(blocks).shape
 
 
@@ -330,7 +332,7 @@ def test_frames_with_other_columns_are_refused(chunks_of):
     chunks = chunks_of(
         [pd.DataFrame(MATRIX[:9], columns=list("abcdefg")), pd.DataFrame(MATRIX[9:], columns=list("abcdegf"))]
     )
-    with pytest.raises(ValueError, match="chunk 1 of features has other columns"):
+    with pytest.raises(ValueError, match="chunk 1 of features has different columns"):
         _ = chunks.shape
 
 

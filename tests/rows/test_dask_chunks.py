@@ -33,7 +33,7 @@ def test_sums_are_those_of_all_rows(has_distributed, monkeypatch):
 
 @pytest.mark.parametrize(
     ("chunks", "message"),
-    [([], "there is no chunk of rows"), ([np.ones((2, 3))], "chunk 0 of features could not be read .*compute")],
+    [([], "there are no chunks of rows"), ([np.ones((2, 3))], "chunk 0 of features could not be read .*compute")],
 )
 def test_what_is_no_chunk_is_refused(chunks, message):
     with pytest.raises(ValueError, match=message):

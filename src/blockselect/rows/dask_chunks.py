@@ -1,8 +1,8 @@
-"""DelayedChunks: row chunks that the workers of a Dask cluster load, check and sum up where they are.
+"""DelayedChunks: chunks of rows that the workers of a Dask cluster load, check and process.
 
-A task loads its chunk itself, so a worker holds no more chunks than it has running tasks; chunks that were
-persisted stay where they are in the memory of the cluster. Tasks never change what they are given, because Dask may
-run them again if a worker is lost.
+Each task loads its chunks itself, so a worker has no more chunks in memory than its running tasks need. Persisted
+chunks stay in the memory of the cluster. Tasks do not modify their input, because Dask may repeat them if a worker is
+lost.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from blockselect.rows.chunks import (
 from blockselect.utils.arrays import Sparse
 from blockselect.utils.extras import needed
 
-_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how each chunk is read, and its rows
-_HELD_BYTES = 2**26  # of chunks that a task keeps together while it reads others; a worker may run several tasks
-_PATIENCE = 60.0  # seconds without any worker after which a cluster counts as lost
+_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how to read each chunk, and its rows
+_HELD_BYTES = 2**26  # size of the chunks that a task keeps in memory while it reads others
+_PATIENCE = 60.0  # seconds without any worker after which the cluster counts as lost
 _LOST = "the Dask cluster was lost during the fit"
 _AGAIN = "There is no partial result; start the cluster and fit again."
 
@@ -83,7 +83,7 @@ class DelayedChunks(RowChunks):
     def place(self, shared: Any) -> Any:
         """Send an object to the cluster once, as the result of a task that Dask can repeat if a worker is lost.
 
-        Scattered data would be lost: Dask drops copies that no task waits for, even those of a broadcast.
+        Scattered data could be lost: Dask drops copies that no task waits for, even those of a broadcast.
         """
         client = _client()
         if client is None:
@@ -91,16 +91,16 @@ class DelayedChunks(RowChunks):
         from distributed import Future
 
         if np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future):
-            return shared  # small enough to be sent with each task, or on the cluster already
+            return shared  # small enough to be sent with each task, or already on the cluster
         with _clear_errors(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # that is the purpose
+            warnings.filterwarnings("ignore", "Sending large graph")  # this is intended
             return client.submit(_Parcel.open, _Parcel(shared), pure=False)
 
     def _tasks(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return [self._task(function, [number], *arguments) for number in range(len(self._delayed))]
 
     def _task(self, function: Callable[..., Any], numbers: Sequence[int], *arguments: Any) -> Any:
-        """A task that calls ``function(chunks, *arguments)`` and loads these chunks itself."""
+        """Return a task that loads these chunks and calls ``function(chunks, *arguments)``."""
         from dask.delayed import delayed
 
         survey = self.survey()
@@ -109,7 +109,7 @@ class DelayedChunks(RowChunks):
         return delayed(_run)(function, list(chunks), list(persisted), of_steps, *arguments)
 
     def _chunk(self, number: int, survey: Survey | None) -> tuple[_Chunk, Any]:
-        """How a task makes the chunk, and its data if the cluster holds them; `survey` is None in the first pass."""
+        """Return how a task reads a chunk, and its data if they are persisted; `survey` is None in the first pass."""
         raw, is_persisted = self._delayed[number], self._is_persisted[number]
         chunk = _Chunk(number, None if is_persisted else raw)
         if survey is not None:
@@ -125,16 +125,16 @@ class DelayedChunks(RowChunks):
 
 
 class _Chunk:
-    """How a task makes its chunk. Dask does not inspect it, so the chunk is loaded within the task."""
+    """How a task reads a chunk. Dask does not inspect this object, so the chunk is loaded within the task."""
 
     def __init__(self, number: int, raw: Any) -> None:
-        self.number, self.raw = number, raw  # raw is None if the cluster holds the data, which the task is then given
+        self.number, self.raw = number, raw  # raw is None for a persisted chunk, whose data the task receives
         self.rows = slice(0)
         self.checksum: Checksum | None = None
         self.steps: list[tuple[Part, slice]] = []
 
     def _load(self, persisted: Any) -> Any:
-        """The chunk as it was given."""
+        """Return the chunk as the user passed it."""
         if self.raw is None:
             return persisted
         try:
@@ -147,7 +147,7 @@ class _Chunk:
         return ChunkSurvey.of(checked_block(raw, self.number), raw)
 
     def read(self, persisted: Any, of_steps: Sequence[tuple[Any, ...]]) -> Sparse:
-        """Load and check the block, then apply the mapped functions with the arguments `of_steps`."""
+        """Load and check the chunk, and apply the mapped functions; `of_steps` are their further arguments."""
         block = checked_block(self._load(persisted), self.number)
         check_unchanged(self.number, block, self.checksum)
         for (function, rows), shared in zip(self.steps, of_steps, strict=True):
@@ -158,7 +158,7 @@ class _Chunk:
 def _run(
     function: Callable[..., Any], chunks: list[_Chunk], persisted: list[Any], of_steps: list[Any], *arguments: Any
 ) -> Any:
-    """What a task does: call a function of chunks, each of which is loaded when the function reads it."""
+    """Call a function of some chunks in a task; each chunk is loaded when the function reads it."""
     pairs = zip(chunks, persisted, strict=True)
     return function([(partial(chunk.read, data, of_steps), chunk.rows) for chunk, data in pairs], *arguments)
 
@@ -179,13 +179,13 @@ def _step(chunks: _Chunks, step: Part, state: Any, *shared: Any) -> Any:
 
 
 def _pairs(chunks: _Chunks, part: Part, n_held: int, *shared: Any) -> Any:
-    """Compare the rows of the first chunks, which are held, with those of the others, which are read one at a time."""
+    """Sum over pairs of the first chunks, which are kept in memory, and the others, which are read one at a time."""
     held = [(read(), rows) for read, rows in chunks[:n_held]]
     return sum_of_pairs(part, held, ((read(), rows) for read, rows in chunks[n_held:]), *shared, total=None)
 
 
 def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]:
-    """Pairs of groups of rows that share links, the later group first; a group may be paired with itself."""
+    """Pairs of groups of rows with links between them, the later group first; a group may be paired with itself."""
     group_of = np.repeat(np.arange(len(rows)), [one.stop - one.start for one in rows])
     sources = np.repeat(group_of, np.diff(links.indptr))
     pairs = np.unique(sources * len(rows) + group_of[links.indices])
@@ -193,7 +193,7 @@ def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]
 
 
 def _tree(parts: list[Any]) -> Any:
-    """The sum as a tree: pairs, pairs of pairs, …"""
+    """Add parts in pairs, the results again in pairs, and so on."""
     from dask.delayed import delayed
 
     while len(parts) > 1:
@@ -202,7 +202,7 @@ def _tree(parts: list[Any]) -> Any:
 
 
 def _is_persisted(raw: Any) -> bool:
-    """Whether the cluster holds the data of a chunk, or parts of them."""
+    """Whether the cluster has the data of a chunk, or a part of them, in memory."""
     try:
         from distributed import futures_of
     except ImportError:
@@ -211,7 +211,7 @@ def _is_persisted(raw: Any) -> bool:
 
 
 class _Parcel:
-    """An object that Dask does not inspect."""
+    """Wraps an object so that Dask does not inspect it."""
 
     def __init__(self, content: Any) -> None:
         self.content = content
@@ -221,7 +221,7 @@ class _Parcel:
 
 
 def _client() -> Any:
-    """The current client, if there is one; without it Dask's threads do the work."""
+    """Return the current Dask client, or None; without a client, Dask computes in threads of this process."""
     try:
         from distributed import get_client
 
@@ -247,7 +247,7 @@ def _results(tasks: list[Any]) -> list[Any]:
 
 
 def _wait_for_workers(client: Any, futures: list[Any]) -> None:
-    """Wait for the results. Dask would wait forever for new workers if all of them are lost."""
+    """Wait for the results; if all workers are lost, Dask would wait for new ones forever."""
     from distributed import wait
 
     while True:
@@ -262,7 +262,7 @@ def _wait_for_workers(client: Any, futures: list[Any]) -> None:
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """Say what to do if the cluster is lost; there is no result then."""
+    """If the cluster is lost, raise an error that says what to do."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 

@@ -15,7 +15,7 @@ from blockselect.utils.errors import ParameterError
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
 _STORED_SPARSE = 1 / 3  # share of non-zero values up to which CSR takes at most half the memory of an array
-_EQUAL = 1e-9  # values in row chunks with a smaller relative difference from their mean are equal
+_EQUAL = 1e-9  # relative difference from the mean below which values in row chunks count as equal
 
 
 def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -36,9 +36,9 @@ def column_inner_products(left: Features, right: Features) -> FloatArray:
 
 
 def constant_columns(features: Features) -> NDArray[np.bool_]:
-    """Which columns are exactly constant: (m,). Their computed variance may be above zero because of rounding.
+    """Which columns are exactly constant: (m,). Because of rounding, their computed variance may be above zero.
 
-    In row chunks, values are equal if they differ by less than a relative difference of 1e-9.
+    In row chunks, values with a relative difference below 1e-9 count as equal.
     """
     if not in_memory(features):
         held = n_holders(features)
@@ -57,9 +57,9 @@ def check_varies(features: Features) -> None:
 
 
 def are_sparse_counts(features: Features) -> bool:
-    """Whether the features are counts that are mostly zero: whole numbers, some above one, and more zeros than not.
+    """Whether the features are sparse counts: integers, some above one, and more than half of them zero.
 
-    They may have any unit: multiples of the smallest value count as whole numbers.
+    They may have any unit: multiples of the smallest non-zero value count as integers.
     """
     found = [ChunkSurvey.of(features)] if in_memory(features) else features.survey().chunks
     largest, smallest = max(chunk.largest for chunk in found), min(chunk.smallest for chunk in found)
@@ -71,7 +71,7 @@ def are_sparse_counts(features: Features) -> bool:
 
 
 def _are_multiples(features: Features, smallest: float, largest: float) -> bool:
-    """Whether all values are whole multiples of the smallest one, and some are larger than it."""
+    """Whether all values are integer multiples of the smallest non-zero one, and some are larger than it."""
     if not np.isfinite(smallest) or not 1.5 < largest / smallest < _LARGEST_MULTIPLE:
         return False
     return bool(sum_over_rows(features, _broken_multiples, smallest) == 0)
@@ -86,7 +86,7 @@ def _broken_multiples(block: Features, rows: slice, unit: float) -> int:
 
 
 def in_standard_form(features: Features) -> Features:
-    """The features in double precision, as CSR if few values are non-zero, so that the input format changes nothing.
+    """Convert to double precision, and to CSR if few values are non-zero, so that results do not depend on the format.
 
     Row chunks are always CSR.
     """
@@ -100,7 +100,7 @@ def in_standard_form(features: Features) -> Features:
 
 
 def presence(features: Features) -> Features:
-    """1 if a node has a feature, otherwise 0, in the float type and storage of the features."""
+    """1 if a node has a feature and 0 otherwise, in the float type and storage of the features."""
     if (n_holders(features) % features.shape[0] == 0).all():
         raise ParameterError(
             "binarize",
