@@ -1,4 +1,4 @@
-"""A fit works wherever compiled functions cannot be kept on disk, and says so once."""
+"""A fit works wherever compiled functions cannot be cached on disk, and says so once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_fit_needs_no_writable_folder(tmp_path):
         (tmp_path / "blockselect" / folder / "__pycache__").touch()  # a file: nobody, not even root, can write into it
     done = fit(PYTHONPATH=str(tmp_path), HOME="/dev/null", XDG_CACHE_HOME="/dev/null", LOCALAPPDATA="/dev/null")
     assert (done.returncode, done.stdout) == (0, fit().stdout), done.stderr
-    assert done.stderr.startswith("compiled functions cannot be kept on disk (neither the installed package")
+    assert done.stderr.startswith("compiled functions cannot be cached on disk (neither the installed package")
     assert "set NUMBA_CACHE_DIR to a writable folder" in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -53,7 +53,7 @@ def test_a_fit_survives_a_full_disk_under_the_cache(tmp_path):
     pytest.importorskip("resource", reason="no limits on files here")
     done = fit(FULL_DISK + FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (0, fit().stdout), done.stderr
-    assert done.stderr.startswith("compiled functions cannot be kept on disk (File too large)")
+    assert done.stderr.startswith("compiled functions cannot be cached on disk (File too large)")
     assert done.stderr.count("\n") == 1
 
 

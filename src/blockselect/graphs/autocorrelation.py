@@ -1,7 +1,7 @@
-"""Autocorrelation of features along links, beyond what the depths of the nodes explain (Hotspot's models).
+"""Autocorrelation of features along links beyond what the depths of the nodes explain (the models of Hotspot).
 
-The depth of a node is the sum of its features. A null model gives the mean and the standard deviation of each feature
-at each depth if links did not matter: `mean_and_sd(depths, columns)`, for depths and columns that are broadcast. The
+The depth of a node is the sum of its features. `mean_and_sd(depths, columns)` of a null model gives the mean and the
+standard deviation of a feature at a depth if links did not matter; depths and columns are broadcast, and the standard
 deviation is 0 if nothing varies.
 """
 
@@ -20,17 +20,17 @@ from blockselect.graphs.link_products import products_along_links, products_with
 from blockselect.rows.statistics import column_inner_products, constant_columns, mean_and_variance
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
-_CHUNK_ENTRIES = 2**22  # entries of a dense array with some of the columns, at most
+_CHUNK_ENTRIES = 2**22  # maximum number of entries of a dense array with some of the columns
 
 _N_BINS = 30  # bins of nodes by depth, for the Bernoulli model
-_DECIMALS = 12  # of logarithms, so that rounding in a quantile does not decide the bin of a node
-_LARGEST_SIZE = 1e9  # of the negative binomial distribution, which is then a Poisson distribution
+_DECIMALS = 12  # decimals of logarithms, so that rounding of a quantile does not decide the bin of a node
+_LARGEST_SIZE = 1e9  # size of a negative binomial distribution that is practically a Poisson distribution
 _SMALLEST_SIZE = 1e-10
-_ROUNDING = 1e-12  # share of the variance of a feature that counts as zero
+_ROUNDING = 1e-12  # fraction of the variance of a feature that counts as zero
 
 
 def model_for(features: Features) -> str:
-    """The name of the null model that suits the values."""
+    """Name of the null model that suits the values."""
     values = features.data if sparse.issparse(features) else features
     if values.size and values.min() < 0:
         return "normal"
@@ -73,7 +73,7 @@ def _sparse_covariance(features: Sparse, adjacency: Sparse, depths: FloatArray, 
 
 
 def _in_deviations(z: Sparse, depths: FloatArray, null: DepthNull) -> Sparse:
-    """Divide features by their standard deviations, in place, some non-zero values at a time."""
+    """Divide features by their standard deviations, in place and in batches of non-zero values."""
     nodes = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
     for some in gen_batches(z.nnz, _CHUNK_ENTRIES):
         _, sd = null.mean_and_sd(depths[nodes[some]], z.indices[some])
@@ -97,7 +97,7 @@ def _linear_products(
 def _products_by_depth(
     z: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull
 ) -> tuple[FloatArray, FloatArray]:
-    """zᵀAg and gᵀAg for any g, from its value at each depth, for some features at a time: (m,) each."""
+    """zᵀAg and gᵀAg for any g, from its value at each depth, in batches of features: (m,) each."""
     found, depth_of = np.unique(depths, return_inverse=True)
     one_hot = sparse.csr_array((np.ones(len(depths)), (np.arange(len(depths)), depth_of)))
     between_depths = one_hot.T @ adjacency @ one_hot  # total weight between nodes of two depths
@@ -117,7 +117,7 @@ def _where_it_varies(values: FloatArray, sd: FloatArray) -> FloatArray:
 
 
 def _pieces(n_rows: int, n_features: int) -> Iterator[IntArray]:
-    """Batches of columns for which a dense array with `n_rows` rows stays small."""
+    """Yield batches of columns such that a dense array with `n_rows` rows stays small."""
     width = max(1, _CHUNK_ENTRIES // n_rows)
     for start in range(0, n_features, width):
         yield np.arange(start, min(start + width, n_features))
@@ -151,7 +151,7 @@ class BernoulliNull:
     def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         logarithms = np.log10(depths, out=np.zeros_like(depths), where=depths > 0)
         share = expit(self.intercepts[columns] + self.slopes[columns] * logarithms)
-        share = np.where(depths > 0, share, 0.0)  # a node without features has none of them
+        share = np.where(depths > 0, share, 0.0)  # a node of depth 0 has no features
         return share, np.sqrt(share * (1 - share))
 
 
