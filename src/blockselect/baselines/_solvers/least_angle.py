@@ -1,4 +1,4 @@
-"""Least angle regression on sparse or dense features: one more feature per step, all with equal correlations.
+"""Least angle regression on sparse or dense features, which adds one feature per step.
 
 The implementation in scikit-learn (`lars_path_gram` too) requires a dense matrix or all covariances, stops below an
 absolute correlation, and reverses the sign of a feature whose coefficient crosses zero, which the algorithm of Efron,
@@ -43,8 +43,8 @@ class LeastAngleRegression:
     def fit(self, target: FloatArray, n_nonzero: int) -> FloatArray:
         """Coefficients (m,) of the centred target after `n_nonzero` features have entered.
 
-        Fewer features enter if fewer explain the target completely. A feature that the active features already explain,
-        such as a copy of one of them, is skipped.
+        Fewer features enter if they explain the target completely. A feature that is a linear combination of the active
+        features, such as a copy of one of them, is skipped.
         """
         correlation = self._correlate(target - target.mean())
         coefficients = np.zeros(len(correlation))

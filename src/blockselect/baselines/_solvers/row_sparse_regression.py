@@ -1,6 +1,6 @@
 """Regression with a weight per row: the solve inside `reweight` for ‖XZ − F‖² + β‖Z‖₂,₁.
 
-Methods that learn clusters of nodes and features together repeat it with changing targets and row weights.
+Methods that learn clusters of nodes and features together repeat it with different targets and row weights.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Route = Literal["auto", "normal", "woodbury", "cg"]
 
 _NEGLIGIBLE = 1e-6  # total leverage of the features left out of a factorisation; the second sweep squares the error
 _CG_TOL = 1e-13  # residual relative to the right-hand side
-_CG_STEPS = 200  # expected number per solve, to choose a route
-_CG_MOST = 5000
+_CG_STEPS = 200  # expected number of steps per solve, to choose a route
+_CG_MOST = 5000  # maximum number of steps per solve
 _SPARSE_COST = 20  # time of a multiplication in a sparse product, relative to one in a dense factorisation
 
 
@@ -86,7 +86,7 @@ class RowSparseRegression:
         return np.sort(order[n_dropped:])
 
     def cheapest(self, n_active: int, n_targets: int) -> Route:
-        """The route with the smallest estimated number of operations for so many features that matter."""
+        """The route with the smallest estimated number of operations if `n_active` features are not negligible."""
         n, is_sparse = self._X.shape[0], sparse.issparse(self._X)
         size = self._X.nnz if is_sparse else self._X.size
         cost: dict[Route, float] = {"normal": n_active**3 / 3}

@@ -2,7 +2,7 @@
 
 The method is Knyazev's LOBPCG. SciPy's implementation factorises Gram matrices of its vectors, which is inaccurate if
 eigenvalues are many orders of magnitude apart, as they are with row weights: with eigenvalues from 0.01 to 10⁸, its
-steps increased the trace of a third of random matrices. Here all vectors are kept orthonormal.
+steps increased the trace for a third of random matrices. Here all vectors remain orthonormal.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class NDFS(FeatureGuidedSelector):
     criterion_ : array of shape (m,)
         ‖zᵢ‖² of all features.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_, clusters_ : arrays of shape (m, c) and (n, c)
         (paper: Z, F)
     history_ : array of shape (`n_iter_`,)

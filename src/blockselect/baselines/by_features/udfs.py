@@ -67,7 +67,7 @@ class UDFS(FeatureGuidedSelector):
     scores_, criterion_ : array of shape (m,)
         ‖zⱼ‖².
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_ : array of shape (m, c)
         (paper: Z)
     history_ : array of shape (`n_iter_`,)

@@ -1,7 +1,7 @@
-"""Base of methods that score features by the likelihood of the links, with a penalty of their own.
+"""Base class of methods that score features by the likelihood of the links minus a penalty.
 
-Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b). The scores s ∈ [0, 1] maximise the likelihood less the
-penalty.
+Nodes i and j are linked with probability σ(x_iᵀ diag(s) x_j + b). The scores s ∈ [0, 1] maximise the penalised
+likelihood.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from blockselect.utils.parameters import generator_from
 _STEPS = 20  # descent steps of the scores before the penalty is updated
 
 Penalty = Callable[[FloatArray], tuple[float, FloatArray]]  # scores (m,) → value, gradient (m,)
-PenaltyAt = Callable[[FloatArray], Penalty]  # scores (m,) → penalty whose own unknowns are fitted to these scores
+PenaltyAt = Callable[[FloatArray], Penalty]  # scores (m,) → penalty whose unknowns are fitted to these scores
 
 
 class LinkModelSelector(NetworkGuidedSelector):
-    """Base of methods in which nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b), s ∈ [0, 1].
+    """Base class of methods in which nodes i and j are linked with probability σ(x_iᵀ diag(s) x_j + b), s ∈ [0, 1].
 
     A subclass has the parameters below and implements `_penalty`.
     """
@@ -53,21 +53,21 @@ class LinkModelSelector(NetworkGuidedSelector):
     def _score(self, graph: AttributedGraph) -> FloatArray:
         rng = generator_from(self.random_state)
         features = features_to_compare(graph.features, binarize=self.binarize)
-        varying = ~constant_columns(features)  # a constant adds the same to each pair, as the intercept does
+        varying = ~constant_columns(features)  # a constant feature adds the same to each pair, like the intercept
         features = _in_own_units(features[:, varying])
         n, n_links = graph.n_nodes, len(linked_pairs(graph.adjacency))
         non_links_per_link = None if self.exact else self.non_links_per_link
         likelihood = link_likelihood(features, graph.adjacency, non_links_per_link=non_links_per_link, rng=rng)
         penalty_at, cost = self._penalty(features, graph.adjacency, rng), self.sparsity / n_links
         scale = _curvature(features, n_links)
-        # On average the affinity of a node with itself is 1: the logistic loss is far too steep at large affinities.
+        # Start with affinities of about 1 between a node and itself: the logistic loss is steep at large affinities.
         s = np.full(len(scale), min(0.5, n / (features * features).sum()))
         point = np.append(s * scale, np.log(n_links / (n * (n - 1) / 2 - n_links)))
         bounds = [*((0.0, highest) for highest in scale), (None, None)]
         options = {"maxiter": _STEPS, "ftol": 1e-13, "gtol": 1e-10}
         history: list[float] = []
-        # An iteration fits the unknowns of the penalty to the scores, and then takes some descent steps of the scores
-        # and the intercept with these unknowns fixed. Neither increases the objective.
+        # Each iteration fits the unknowns of the penalty to the scores, and then updates the scores and the intercept
+        # by a few descent steps. Neither increases the objective.
         for _ in range(self.max_iter):
             penalty = penalty_at(point[:-1] / scale)
 
@@ -111,7 +111,7 @@ class LinkLoss:
 
 
 class AllPairs:
-    """Likelihood of all pairs of different nodes, computed for some rows at a time."""
+    """Likelihood of all pairs of different nodes, computed in batches of rows."""
 
     def __init__(self, features: Features, adjacency: Sparse) -> None:
         self._X, self._A, self._n_links = features, adjacency, len(linked_pairs(adjacency))  # (n, m) (n, n)
@@ -128,7 +128,7 @@ class AllPairs:
             value += losses.sum()
             by_intercept += residual.sum()
             gradient += (X * (residual @ self._X)).sum(axis=0)
-        scale = 1 / (2 * self._n_links)  # each pair is counted from both ends
+        scale = 1 / (2 * self._n_links)  # each pair is counted twice
         return LinkLoss(float(scale * value), scale * gradient, float(scale * by_intercept))
 
 
@@ -151,7 +151,7 @@ class SampledPairs:
 def link_likelihood(
     features: Features, adjacency: Sparse, *, non_links_per_link: int | None, rng: np.random.Generator
 ) -> AllPairs | SampledPairs:
-    """Sample so many non-links per link; use all pairs if that is None or the sample would not be smaller."""
+    """Sample this number of non-links per link; use all pairs if it is None or if the sample would not be smaller."""
     links, non_links = linked_pairs(adjacency), NonLinks(adjacency)
     if non_links_per_link is None or non_links_per_link * len(links) >= non_links.n_pairs:
         return AllPairs(features, adjacency)
@@ -161,7 +161,7 @@ def link_likelihood(
 def _curvature(features: Features, n_links: int) -> FloatArray:
     """√Σ (x_il x_jl)² over all pairs for each feature l, units in which all features have the same curvature. (m,)
 
-    Without them the descent takes ten times as many steps if columns differ in scale, as word counts do.
+    Without them, the descent takes ten times as many steps if columns differ in scale, as word counts do.
     """
     squares = features * features
     pairs = np.maximum(squares.sum(axis=0) ** 2 - (squares * squares).sum(axis=0), 0) / 2

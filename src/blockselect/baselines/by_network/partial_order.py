@@ -29,8 +29,8 @@ class PartialOrder(NetworkGuidedSelector):
         Use only whether a value is non-zero. Set this for word counts, whose products are otherwise dominated by a few
         large values. Features that are never zero would all become constant, which is an error.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class PartialOrder(NetworkGuidedSelector):
     scores_ : array of shape (m,)
         The criterion; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------
