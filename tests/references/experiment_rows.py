@@ -1,4 +1,4 @@
-"""Rows of experiments, made up so that a claim comes out as a test wants it."""
+"""Artificial rows of experiments, with which a claim gets the result that a test needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def judged(
     selected: list[int] | None = None,
     **settings: Any,
 ) -> list[dict[str, Any]]:
-    """A selection and its clustering; NMI is half of ACC unless given."""
+    """A selection and its clustering; by default, NMI is half of ACC."""
     columns = json.dumps([next(_NUMBERS)] if selected is None else selected)
     selection = {"dataset": settings["dataset"], "selection": f"{next(_NUMBERS)}"}
     figures = {"accuracy": accuracy, "nmi": accuracy / 2 if nmi is None else nmi}
@@ -30,7 +30,7 @@ def judged(
 
 
 def too_few(experiment: str, **settings: Any) -> dict[str, Any]:
-    """A setting that left fewer features than asked for."""
+    """A setting with fewer features than requested."""
     return row(experiment, **settings, selection=None, selected=None, n_nonzero=3)
 
 

@@ -1,4 +1,4 @@
-"""A small planted network under a name, and a configuration of experiments on it that takes seconds."""
+"""A small planted network with a name, and a configuration of experiments on it that takes seconds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _dataset() -> Dataset:
 
 @contextmanager
 def planted_experiment() -> Iterator[ExperimentConfig]:
-    """The network is called 'planted' within, and unknown after it: other tests must not meet it."""
+    """The network is called 'planted' within the block, and is removed after it for the sake of other tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(DATASETS, "planted", _dataset())
         yield replace(

@@ -1,4 +1,4 @@
-"""Features as row chunks: every source gives the same matrix, and what is wrong is named with its chunk."""
+"""Features in row chunks: every source gives the same matrix, and errors name the chunk."""
 
 import sys
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ def here(blocks, **names):
 
 
 def by_dask(blocks, **names):
-    """Chunks that the threads of Dask load: there is no cluster."""
+    """Chunks that Dask loads in threads, without a cluster."""
     dask = pytest.importorskip("dask")
     if callable(blocks):
         return RowChunks.from_delayed([dask.delayed(lambda: next(iter(blocks())))()], 7, **names)
@@ -33,7 +33,7 @@ by_either = pytest.mark.parametrize("chunks_of", [here, by_dask])
 
 @pytest.fixture(autouse=True)
 def without_cluster(monkeypatch):
-    """A cluster that other tests have started would load the chunks."""
+    """Otherwise, a cluster started by other tests would load the chunks."""
     if "distributed" in sys.modules:
         monkeypatch.setattr("distributed.client._global_clients", {})
 
@@ -74,7 +74,7 @@ SOURCES = [from_npy, from_parquet, from_anndata, from_anything_like_anndata, fro
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_every_source_gives_the_rows_in_order_and_again(source, tmp_path):
+def test_every_source_gives_the_same_rows_in_order_in_each_pass(source, tmp_path):
     chunks = source(tmp_path)
     assert chunks.shape == (23, 7)
     for _ in range(2):
@@ -89,7 +89,7 @@ def test_named_columns_name_the_features(source, tmp_path):
     assert list(source(tmp_path).feature_names) == list("abcdefg")
 
 
-def test_a_sum_over_chunks_knows_which_rows_it_sees(tmp_path):
+def test_a_sum_over_chunks_receives_the_range_of_rows(tmp_path):
     weights = np.arange(23.0)
     total = from_npy(tmp_path).sum(lambda block, rows, w: w[rows] @ block, weights)
     assert_array_equal(total, weights @ MATRIX)
@@ -103,7 +103,7 @@ def test_a_sum_over_chunks_knows_which_rows_it_sees(tmp_path):
         (20, -1.0, r"negative, first at row 0 of chunk 4, column 3"),
     ],
 )
-def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
+def test_an_invalid_value_is_reported_with_its_chunk_and_row(row, value, message):
     bad = MATRIX.copy()
     bad[row, 3] = value
     chunks = RowChunks.from_blocks([bad[start : start + 5] for start in range(0, 23, 5)])
@@ -123,12 +123,12 @@ def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
         ([MATRIX[:9]], "adjacency has 23 nodes but features has 9 rows"),
     ],
 )
-def test_chunks_that_do_not_fit_are_refused(blocks, message):
+def test_chunks_that_do_not_match_are_rejected(blocks, message):
     with pytest.raises(ValueError, match=message):
         check_attributed_graph(RowChunks.from_blocks(blocks), RING)
 
 
-def test_what_can_be_read_only_once_is_refused():
+def test_an_iterator_that_can_be_read_only_once_is_rejected():
     with pytest.raises(ValueError, match=r"read only once.*pass the function that makes it"):
         RowChunks.from_blocks(iter([MATRIX]))
     once = iter([MATRIX[:9], MATRIX[9:]])
@@ -138,7 +138,7 @@ def test_what_can_be_read_only_once_is_refused():
         list(chunks)
 
 
-def test_more_chunks_in_a_later_pass_are_refused():
+def test_more_chunks_in_a_later_pass_are_rejected():
     passes = iter([(9,), (9, 12)])
     chunks = RowChunks.from_blocks(lambda: np.split(MATRIX, next(passes)))
     assert chunks.shape == MATRIX.shape
@@ -147,7 +147,7 @@ def test_more_chunks_in_a_later_pass_are_refused():
 
 
 @by_either
-def test_a_chunk_that_is_wider_in_a_later_pass_is_refused(chunks_of):
+def test_more_columns_in_a_later_pass_are_rejected(chunks_of):
     passes = iter([MATRIX, np.column_stack([MATRIX, MATRIX])])
     chunks = chunks_of(lambda: [next(passes)])
     assert chunks.shape == (23, 7)
@@ -156,7 +156,7 @@ def test_a_chunk_that_is_wider_in_a_later_pass_is_refused(chunks_of):
 
 
 @by_either
-def test_a_chunk_of_another_size_in_a_later_pass_is_refused(chunks_of):
+def test_a_different_number_of_rows_in_a_later_pass_is_rejected(chunks_of):
     sizes = iter([9, 10])
     chunks = chunks_of(lambda: [MATRIX[: next(sizes)]])
     assert chunks.shape == (9, 7)
@@ -164,18 +164,18 @@ def test_a_chunk_of_another_size_in_a_later_pass_is_refused(chunks_of):
         chunks.column_sums()
 
 
-def test_one_matrix_is_no_list_of_blocks():
+def test_a_single_matrix_is_not_accepted_as_a_list_of_blocks():
     for matrix in (MATRIX, sparse.csr_array(MATRIX)):
         with pytest.raises(ValueError, match="one matrix"):
             RowChunks.from_blocks(matrix)
 
 
-def test_what_is_no_anndata_is_refused():
+def test_objects_other_than_anndata_are_rejected():
     with pytest.raises(ValueError, match="adata is of type ndarray; expected an AnnData"):
         RowChunks.from_anndata(MATRIX)
 
 
-def test_a_file_without_a_matrix_is_refused(tmp_path):
+def test_a_file_without_a_matrix_is_rejected(tmp_path):
     np.save(tmp_path / "vector.npy", np.ones(4))
     with pytest.raises(ValueError, match="does not contain a matrix"):
         RowChunks.from_npy(tmp_path / "vector.npy")
@@ -193,24 +193,24 @@ def test_a_file_without_a_matrix_is_refused(tmp_path):
         ),
     ],
 )
-def test_a_missing_package_is_named(monkeypatch, module, make, message):
+def test_the_error_names_a_missing_package(monkeypatch, module, make, message):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=message):
         make()
 
 
-def test_a_selector_that_reads_single_nodes_says_so():
+def test_selectors_that_need_individual_nodes_reject_row_chunks():
     chunks = RowChunks.from_blocks([MATRIX])
     with pytest.raises(ValueError, match=r"row chunks do not provide; use BlockModelSelector or BMGUFS"):
         make_selector("lufs", 3).fit(chunks, adjacency=RING)
 
 
-def test_neighbours_need_the_features_in_memory():
+def test_a_graph_of_nearest_neighbours_needs_features_in_memory():
     with pytest.raises(ValueError, match="pass an adjacency"):
         check_attributed_graph(RowChunks.from_blocks([MATRIX]), None, n_neighbors=3)
 
 
-def test_a_file_that_is_no_array_is_named(tmp_path):
+def test_the_error_names_a_file_that_is_not_an_array(tmp_path):
     (tmp_path / "f.npy").write_text("a,b")
     with pytest.raises(ValueError, match=r"f\.npy could not be read as \.npy .*; save it with numpy\.save"):
         RowChunks.from_npy(tmp_path / "f.npy")
@@ -232,7 +232,7 @@ def column_sums(block, rows):
 
 
 def later_products(block, rows, other, other_rows, links):
-    """Σ_j<i A_ij x_i x_j, counted in the way of `sum_over_pairs`."""
+    """Σ_j<i A_ij x_i x_j, in the form that `sum_over_pairs` expects."""
     lower = np.tril(links.toarray(), -1)[rows, other_rows]
     return np.einsum("il,ij,jl->l", block.toarray(), lower, other.toarray())
 
@@ -242,7 +242,7 @@ def appended(block, rows, state, name):
 
 
 @pytest.mark.parametrize("wanted", [np.arange(23), np.array([0, 4, 5, 22])], ids=["all", "some"])
-def test_rows_are_the_same_in_memory_and_in_chunks(wanted):
+def test_functions_of_rows_are_the_same_in_memory_and_in_chunks(wanted):
     matrix = sparse.csr_array(MATRIX)
     chunks = RowChunks.from_blocks([matrix[:10], matrix[10:]])
     for features in (matrix, chunks):
@@ -254,13 +254,13 @@ def test_rows_are_the_same_in_memory_and_in_chunks(wanted):
         assert sum(rows.stop - rows.start for rows in row_slices(features)) == 23
     assert row_slices(matrix) == [slice(0, 23)]
     assert row_slices(chunks) == [slice(0, 10), slice(10, 23)]
-    assert n_values(MATRIX) == MATRIX.size  # a pass over a dense matrix looks at its zeros too
+    assert n_values(MATRIX) == MATRIX.size  # a pass over a dense matrix reads its zeros too
     assert (jobs_for(matrix, 4), jobs_for(chunks, 4)) == (4, 1)
 
 
 @by_either
 @pytest.mark.parametrize("held_bytes", [1, 2**28])
-def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(chunks_of, held_bytes):
+def test_mapped_and_selected_chunks_equal_those_of_the_matrix(chunks_of, held_bytes):
     chunks = chunks_of(np.split(MATRIX, [5, 5, 14]))  # one of them is empty
     weights = np.arange(1.0, 24.0)
     expected = (MATRIX * weights[:, None])[ROWS_KEPT]
@@ -278,7 +278,7 @@ def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(chunks_of, held_byte
     ]
 
 
-def test_a_chunk_that_cannot_be_read_is_named():
+def test_the_error_names_a_chunk_that_cannot_be_read():
     def blocks():
         yield MATRIX[:9]
         yield np.load("no such file.npy")
@@ -289,7 +289,7 @@ def test_a_chunk_that_cannot_be_read_is_named():
         _ = RowChunks.from_blocks(blocks).shape
 
 
-def test_chunks_of_different_precision_are_refused_and_whole_numbers_are_not():
+def test_chunks_of_different_precision_are_rejected_but_not_integers():
     with pytest.raises(ValueError, match=r"chunk 1 of features is float32 but the chunks before it are float64"):
         _ = RowChunks.from_blocks([MATRIX[:9], MATRIX[9:].astype(np.float32)]).shape
     assert RowChunks.from_blocks([MATRIX[:9].astype(np.int8), MATRIX[9:]]).shape == MATRIX.shape
@@ -300,7 +300,7 @@ EDGES = pd.DataFrame({"source": NAMES, "target": NAMES[1:] + NAMES[:1]})  # the 
 
 
 def chunks_with_ids(chunks_of, ids):
-    order = np.random.default_rng(1).permutation(23)  # rows are in another order than the graph names its nodes
+    order = np.random.default_rng(1).permutation(23)  # the rows are in a different order from the nodes of the graph
     blocks, names = np.split(MATRIX[order], [5, 14]), np.array(NAMES)[order]
     if ids == "of frames":
         blocks = [pd.DataFrame(*both) for both in zip(blocks, np.split(names, [5, 14]), strict=True)]
@@ -319,7 +319,7 @@ def test_a_graph_with_names_follows_the_ids_of_the_rows(chunks_of, ids):
 
 
 @by_either
-def test_a_graph_with_names_is_refused_beside_rows_without_ids(chunks_of):
+def test_a_graph_with_names_is_rejected_if_rows_have_no_ids(chunks_of):
     _, chunks = chunks_with_ids(chunks_of, None)
     networkx = pytest.importorskip("networkx")
     for graph in (EDGES, networkx.from_pandas_edgelist(EDGES)):
@@ -328,7 +328,7 @@ def test_a_graph_with_names_is_refused_beside_rows_without_ids(chunks_of):
 
 
 @by_either
-def test_frames_with_other_columns_are_refused(chunks_of):
+def test_frames_with_different_columns_are_rejected(chunks_of):
     chunks = chunks_of(
         [pd.DataFrame(MATRIX[:9], columns=list("abcdefg")), pd.DataFrame(MATRIX[9:], columns=list("abcdegf"))]
     )
@@ -346,7 +346,7 @@ CHANGES = {
 @by_either
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("matrix", [MATRIX, np.random.default_rng(0).random(MATRIX.shape)], ids=["sparse", "dense"])
-def test_values_that_change_between_two_passes_are_refused(chunks_of, change, matrix):
+def test_values_that_change_between_passes_are_rejected(chunks_of, change, matrix):
     rounded = matrix * (1 + 2 * np.finfo(float).eps)
     passes = iter([matrix, rounded, CHANGES[change](matrix)])
     some = chunks_of(lambda: iter([next(passes)]))[np.arange(23) < 9]

@@ -1,4 +1,4 @@
-"""Row chunks that Dask loads, without a cluster: its threads do the work."""
+"""Row chunks that Dask loads in threads, without a cluster."""
 
 import sys
 
@@ -21,7 +21,7 @@ def column_sums(block, rows, weights):
 
 
 @pytest.mark.parametrize("has_distributed", [True, False])
-def test_sums_are_those_of_all_rows(has_distributed, monkeypatch):
+def test_sums_are_over_all_rows(has_distributed, monkeypatch):
     if not has_distributed:
         monkeypatch.setitem(sys.modules, "distributed", None)
     matrix = np.arange(21.0).reshape(7, 3)
@@ -35,6 +35,6 @@ def test_sums_are_those_of_all_rows(has_distributed, monkeypatch):
     ("chunks", "message"),
     [([], "there are no chunks of rows"), ([np.ones((2, 3))], "chunk 0 of features could not be read .*compute")],
 )
-def test_what_is_no_chunk_is_refused(chunks, message):
+def test_invalid_chunks_are_rejected(chunks, message):
     with pytest.raises(ValueError, match=message):
         RowChunks.from_delayed(chunks, 3).survey()

@@ -1,4 +1,4 @@
-"""show_versions: a bug report names each package, missing ones too, and the GPUs."""
+"""show_versions lists each package, including missing ones, and the GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row-sparse regression: every route gives the same solution, and reweighting lowers the objective."""
+"""Row-sparse regression: every route gives the same solution, and reweighting decreases the objective."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ ROUTES = ["auto", "normal", "woodbury", "cg"]
 
 
 def draw(seed, n, m, c=3, heaviest=16):
-    """Counts, targets, and row weights from light to so heavy that the row is all but zero."""
+    """Counts, targets, and row weights, the largest of which make rows nearly zero."""
     rng = np.random.default_rng(seed)
     X = rng.poisson(0.5, size=(n, m)).astype(float)
     return X, rng.random((n, c)), 10 ** rng.uniform(-1, heaviest, size=m)
@@ -36,7 +36,7 @@ def test_every_route_solves_the_normal_equations(route, seed, shape):
 
 
 @pytest.mark.parametrize("route", ["auto", "normal", "woodbury"])
-def test_rows_that_are_all_but_zero_are_right_to_many_digits(route):
+def test_rows_that_are_nearly_zero_have_many_correct_digits(route):
     X, F, weights = draw(0, 40, 15, heaviest=14)
     expected = literal(X, F, weights, 1.0)
     Z = RowSparseRegression(X, 1.0, route=route).solve(F, weights)
@@ -44,7 +44,7 @@ def test_rows_that_are_all_but_zero_are_right_to_many_digits(route):
     assert_allclose(Z, expected, rtol=1e-8)
 
 
-def test_features_that_left_the_factor_may_come_back():
+def test_features_left_out_of_the_factor_can_return():
     X, F, light = draw(1, 60, 20, heaviest=0)
     heavy = light.copy()
     heavy[5:15] = 1e15
@@ -55,7 +55,7 @@ def test_features_that_left_the_factor_may_come_back():
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_start_changes_nothing_but_the_way(route):
+def test_the_solution_does_not_depend_on_the_start(route):
     X, F, weights = draw(3, 30, 50)
     regression = RowSparseRegression(sparse.csr_array(X), 1.0, route=route)
     cold = regression.solve(F, weights)
@@ -68,7 +68,7 @@ def test_a_start_changes_nothing_but_the_way(route):
     [
         ((500, 40), 1.0, 40, "normal"),  # few features
         ((40, 500), 1.0, 500, "woodbury"),  # few nodes
-        ((100, 500), 1.0, 20, "normal"),  # few features that matter
+        ((100, 500), 1.0, 20, "normal"),  # few features that are not negligible
         ((3000, 3000), 0.001, 3000, "cg"),  # many of both, but sparse
     ],
 )
@@ -82,7 +82,7 @@ def objective(X, F, Z, penalty):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_reweighting_lowers_the_objective(route):
+def test_reweighting_decreases_the_objective(route):
     X, F, _ = draw(4, 40, 25)
     regression = RowSparseRegression(sparse.csr_array(X), 1.5, route=route)
     Z = regression.solve(F, np.ones(25))

@@ -1,4 +1,4 @@
-"""Likelihood of the links, its gradients and its minimum, and what methods that weight features by links share."""
+"""The likelihood of links, its gradients and minimum; common properties of ADAPT, GFS, MMPOP, PartialOrder."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ def scores(kind, X, A, **options):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_loss_over_all_pairs_is_that_of_a_loop_whatever_the_pieces(problem, kind, monkeypatch):
-    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are no links
+def test_the_loss_of_all_pairs_equals_a_loop_for_any_batch_size(problem, kind, monkeypatch):
+    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are not links
     s, b = problem.r, -0.7
     slow = gfs.link_loss(problem.Y, A, s, b)
     for piece_bytes in (2**20, 8 * 20 * 3):
@@ -37,7 +37,7 @@ def test_the_loss_over_all_pairs_is_that_of_a_loop_whatever_the_pieces(problem, 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("non_links_per_link", [None, 1])
-def test_the_gradients_of_the_loss_meet_finite_differences(problem, kind, non_links_per_link):
+def test_the_gradients_of_the_loss_equal_finite_differences(problem, kind, non_links_per_link):
     rng = np.random.default_rng(0)
     likelihood = link_likelihood(
         kind(problem.Y), sparse.csr_array(problem.A), non_links_per_link=non_links_per_link, rng=rng
@@ -49,7 +49,7 @@ def test_the_gradients_of_the_loss_meet_finite_differences(problem, kind, non_li
     assert_allclose(loss.by_intercept, by_intercept[0], rtol=1e-5, atol=1e-8)
 
 
-def test_a_draw_of_non_links_is_right_on_average(problem):
+def test_the_loss_of_sampled_non_links_is_unbiased(problem):
     A, X = sparse.csr_array(problem.A), sparse.csr_array(problem.Y)
     links, non_links, rng = linked_pairs(A), NonLinks(A), np.random.default_rng(0)
     s, b = 0.2 * problem.r, -0.7
@@ -61,7 +61,7 @@ def test_a_draw_of_non_links_is_right_on_average(problem):
     assert (np.abs(gradients.mean(axis=0) - exact.gradient) < 4 * gradients.std(axis=0) / 20).all()
 
 
-def test_all_pairs_are_taken_where_a_draw_would_not_be_smaller(problem):
+def test_all_pairs_are_used_if_a_sample_would_not_be_smaller(problem):
     A, rng = sparse.csr_array(problem.A), np.random.default_rng(0)
     assert isinstance(link_likelihood(problem.Y, A, non_links_per_link=1, rng=rng), SampledPairs)
     for many in (None, 20):
@@ -69,7 +69,7 @@ def test_all_pairs_are_taken_where_a_draw_would_not_be_smaller(problem):
 
 
 @pytest.mark.parametrize("selector", [ADAPT(1, neighborhood=0), GFS(1, reconstruction=0)], ids=str)
-def test_features_of_very_different_scale_come_to_the_minimum_within_the_bounds(selector):
+def test_features_of_very_different_scale_reach_the_minimum_within_the_bounds(selector):
     problem = make_problem(0)
     X, A = problem.Y * np.geomspace(0.05, 20, problem.Y.shape[1]), problem.A
     X, cost = X / X[X > 0].mean(), 0.005
@@ -107,7 +107,7 @@ def test_scores_do_not_change_when_nodes_are_reordered(network, kind, options):
 @pytest.mark.parametrize(
     ("kind", "options"), [(ADAPT, {"non_links_per_link": 2}), (GFS, {"non_links_per_link": 2}), (MMPOP, {})]
 )
-def test_another_seed_gives_other_scores(network, kind, options):
+def test_a_different_seed_gives_different_scores(network, kind, options):
     first, other = (scores(kind, network.features, network.adjacency, random_state=s, **options) for s in (0, 1))
     assert not np.array_equal(first, other)
 
@@ -141,6 +141,6 @@ def test_a_constant_feature_scores_zero(network, kind):
     ("adjacency", "message"),
     [(np.ones((200, 200)), "linked to all others"), (np.eye(200), "no links between different nodes")],
 )
-def test_graphs_without_links_or_without_non_links_are_refused(network, kind, adjacency, message):
+def test_graphs_without_links_or_without_non_links_are_rejected(network, kind, adjacency, message):
     with pytest.raises(ValueError, match=message):
         scores(kind, network.features, adjacency)
