@@ -262,6 +262,7 @@ def test_functions_of_rows_are_the_same_in_memory_and_in_chunks(wanted):
 @pytest.mark.parametrize("held_bytes", [1, 2**28])
 def test_mapped_and_selected_chunks_equal_those_of_the_matrix(chunks_of, held_bytes):
     chunks = chunks_of(np.split(MATRIX, [5, 5, 14]))  # one of them is empty
+    chunks.held_bytes = held_bytes
     weights = np.arange(1.0, 24.0)
     expected = (MATRIX * weights[:, None])[ROWS_KEPT]
     some = chunks.map(doubled, weights)[ROWS_KEPT]
@@ -271,8 +272,7 @@ def test_mapped_and_selected_chunks_equal_those_of_the_matrix(chunks_of, held_by
     assert_array_equal(some.column_sums(), [np.count_nonzero(expected, axis=0), expected.sum(axis=0)])
     for links in (np.ones((15, 15)), np.eye(15, k=1) + np.eye(15, k=-1), np.zeros((15, 15))):
         lower = np.einsum("il,ij,jl->l", expected, np.tril(links, -1), expected)
-        found = some.sum_over_pairs(later_products, sparse.csr_array(links), held_bytes=held_bytes)
-        assert_allclose(found, lower)
+        assert_allclose(some.sum_over_pairs(later_products, sparse.csr_array(links)), lower)
     assert some.fold(appended, [[], ["x"]], "a", n_jobs=2) == [
         [*start, ("a", 0, 3), ("a", 3, 3), ("a", 3, 9), ("a", 9, 15)] for start in ([], ["x"])
     ]

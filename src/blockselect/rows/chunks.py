@@ -25,7 +25,6 @@ from blockselect.utils.extras import needed, on_request
 from blockselect.utils.parameters import check_names, check_whole
 
 _CHUNK_BYTES = 2**26  # size of a chunk as a dense float64 array, unless the user sets the number of rows
-_HELD_BYTES = 2**27  # size of the chunks that `sum_over_pairs` keeps in memory while it reads others
 _BYTES_PER_VALUE = 12  # of a sparse matrix: a float64 and the number of its column
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
@@ -139,6 +138,8 @@ class RowChunks:
     >>> chunks.shape, [block.nnz for block in chunks]
     ((5, 3), [3, 6])
     """
+
+    held_bytes = 2**27  # size of the chunks that `sum_over_pairs` keeps in memory while it reads others
 
     def __init__(
         self,
@@ -327,7 +328,7 @@ class RowChunks:
         """Concatenate ``part(block, rows, *shared)``, an array with one entry per row, over all chunks."""
         return np.concatenate([part(block, rows, *shared) for block, rows in self.with_rows()])
 
-    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any, held_bytes: int = _HELD_BYTES) -> Any:
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
         """Sum ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
 
         Each row is paired with at least all earlier rows that are linked to it; `part` must count only pairs in which
@@ -340,24 +341,22 @@ class RowChunks:
             Symmetric.
         *shared
             Further arguments of `part`.
-        held_bytes : int
-            Maximum size of the chunks that are kept; at least one chunk is kept.
         """
         total, chunks = None, self.with_rows()
-        for numbers in self._held_together(held_bytes):
+        for numbers in self._held_together():
             held = list(islice(chunks, len(numbers)))
             end = held[-1][1].stop
             before = takewhile(lambda other: other[1].start < end, self.with_rows())  # noqa: B023 (used at once)
             total = sum_of_pairs(part, held, before, links, *shared, total=total)
         return total
 
-    def _held_together(self, most: int) -> list[list[int]]:
-        """Group consecutive chunks, by number, so that a group takes at most `most` bytes or is a single chunk."""
+    def _held_together(self) -> list[list[int]]:
+        """Group consecutive chunks, by number, so that a group takes at most `held_bytes` or is a single chunk."""
         groups: list[list[int]] = []
         n_bytes = math.inf
         for number, chunk in enumerate(self.survey().chunks):
             size = _BYTES_PER_VALUE * chunk.n_values
-            if n_bytes + size > most:
+            if n_bytes + size > self.held_bytes:
                 groups.append([])
                 n_bytes = 0
             groups[-1].append(number)

@@ -33,7 +33,6 @@ from blockselect.utils.arrays import Sparse
 from blockselect.utils.extras import needed
 
 _Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how to read each chunk, and its rows
-_HELD_BYTES = 2**26  # size of the chunks that a task keeps in memory while it reads others
 _PATIENCE = 60.0  # seconds without any worker after which the cluster counts as lost
 _LOST = "the Dask cluster was lost during the fit"
 _AGAIN = "There is no partial result; start the cluster and fit again."
@@ -41,6 +40,8 @@ _AGAIN = "There is no partial result; start the cluster and fit again."
 
 class DelayedChunks(RowChunks):
     """See `RowChunks.from_delayed`."""
+
+    held_bytes = 2**26  # by each task, of which a worker may run several
 
     def __init__(
         self,
@@ -65,8 +66,8 @@ class DelayedChunks(RowChunks):
     def concatenate(self, part: Part, *shared: Any) -> Any:
         return np.concatenate(_results(self._tasks(_part, part, *map(self.place, shared))))
 
-    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any, held_bytes: int = _HELD_BYTES) -> Any:
-        placed, groups, rows = list(map(self.place, (links, *shared))), self._held_together(held_bytes), self.slices
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
+        placed, groups, rows = list(map(self.place, (links, *shared))), self._held_together(), self.slices
         pairs = _linked_pairs(links, [slice(rows[group[0]].start, rows[group[-1]].stop) for group in groups])
         tasks = [
             self._task(_pairs, [*groups[here], *groups[there]], part, len(groups[here]), *placed)
