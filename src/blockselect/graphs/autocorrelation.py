@@ -90,8 +90,9 @@ def _linear_products(
     mean, sd = null.mean_and_sd(np.array([[centre], [centre + 1]]), columns)
     g = _where_it_varies(np.vstack([mean[0], null.slopes]), sd)  # value at the mean depth, and slope
     terms = np.column_stack([np.ones(len(depths)), depths - centre])
-    met = adjacency @ terms
-    return column_inner_products(g, (z.T @ met).T), column_inner_products(g, (terms.T @ met) @ g)
+    of_neighbours = adjacency @ terms
+    zAg = column_inner_products(g, (z.T @ of_neighbours).T)
+    return zAg, column_inner_products(g, (terms.T @ of_neighbours) @ g)
 
 
 def _products_by_depth(

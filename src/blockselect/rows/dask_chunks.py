@@ -41,7 +41,7 @@ _AGAIN = "There is no partial result; start the cluster and fit again."
 class DelayedChunks(RowChunks):
     """See `RowChunks.from_delayed`."""
 
-    held_bytes = 2**26  # by each task, of which a worker may run several
+    held_bytes = 2**26  # for each task; a worker may run several tasks
 
     def __init__(
         self,

@@ -197,10 +197,10 @@ def membership_matrix(labels: IntArray, n_blocks: int | None = None, dtype: Any 
     return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, k))
 
 
-def is_frame(thing: Any) -> bool:
+def is_frame(table: Any) -> bool:
     """Whether an object is a table from a library other than pandas."""
-    is_table = type(thing).__name__ in ("DataFrame", "LazyFrame", "Table")
-    return is_table and comes_from(thing, "polars", "pyarrow", "modin", "cudf")
+    is_table = type(table).__name__ in ("DataFrame", "LazyFrame", "Table")
+    return is_table and comes_from(table, "polars", "pyarrow", "modin", "cudf")
 
 
 def as_pandas(frame: Any, name: str) -> pd.DataFrame:
@@ -209,8 +209,8 @@ def as_pandas(frame: Any, name: str) -> pd.DataFrame:
     return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
 
 
-def is_tensor(thing: Any) -> bool:
-    return comes_from(thing, "torch") and hasattr(thing, "detach")
+def is_tensor(value: Any) -> bool:
+    return comes_from(value, "torch") and hasattr(value, "detach")
 
 
 def as_array(tensor: Any) -> Any:

@@ -41,9 +41,8 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
     In row chunks, values with a relative difference below 1e-9 count as equal.
     """
     if not in_memory(features):
-        held = n_holders(features)
-        alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
-        return np.asarray((held == 0) | alike)
+        n_equal = sum_over_rows(features, _equal_values, typical_values(features))
+        return np.asarray((n_holders(features) == 0) | (n_equal == features.shape[0]))
     low, high = extremes_by_column(features)
     return np.asarray(low == high)
 
@@ -130,16 +129,16 @@ def in_units(features: Features) -> Features:
     return scaled
 
 
-def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
+def _means(sums: FloatArray, holders: IntArray) -> FloatArray:
     """Mean over the nodes that have the feature; 1 if no node has it."""
-    means: FloatArray = np.where(n_holders > 0, sums / np.maximum(n_holders, 1), 1.0)
+    means: FloatArray = np.where(holders > 0, sums / np.maximum(holders, 1), 1.0)
     return means
 
 
 def typical_values(chunks: RowChunks) -> FloatArray:
     """Mean of the non-zero values of each column: (m,)."""
-    held, sums = chunks.column_sums()
-    return _means(sums, held.astype(np.intp))
+    holders, sums = chunks.column_sums()
+    return _means(sums, holders.astype(np.intp))
 
 
 def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:

@@ -92,12 +92,12 @@ def jobs_for(features: Features, n_jobs: int | None) -> int | None:
 def n_holders(features: Features) -> IntArray:
     """Number of nodes that have each feature: (m,)."""
     if not in_memory(features):
-        held = features.column_sums()[0]
+        holders = features.column_sums()[0]
     elif sparse.issparse(features):
-        held = sum_by_column(features, lambda values: values != 0)
+        holders = sum_by_column(features, lambda values: values != 0)
     else:
-        held = np.count_nonzero(features, axis=0)
-    return np.asarray(held, dtype=np.intp)
+        holders = np.count_nonzero(features, axis=0)
+    return np.asarray(holders, dtype=np.intp)
 
 
 def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:

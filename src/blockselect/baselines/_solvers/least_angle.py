@@ -100,10 +100,10 @@ def _first_to_tie(level: float, correlation: FloatArray, slope: FloatArray) -> f
     Active correlations decrease by 1 per unit from `level`: |c − step·slope| = level − step. A feature whose
     correlation decreases equally fast, such as a copy of the last feature, never reaches them.
     """
-    meets = [
+    ties = [
         np.divide(
             level - sign * correlation, 1 - sign * slope, out=np.full_like(slope, level), where=sign * slope < 1 - _TIED
         )
         for sign in (1, -1)
     ]
-    return float(np.clip(np.min(meets, initial=level), 0, level))
+    return float(np.clip(np.min(ties, initial=level), 0, level))
