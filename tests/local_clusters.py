@@ -1,4 +1,4 @@
-"""Dask clusters of real processes on this machine, for tests."""
+"""Dask clusters of local processes, for tests."""
 
 import os
 import signal
@@ -29,11 +29,11 @@ def peak():
 
 
 def assert_what_workers_hold_does_not_grow(client, fit, load, n_columns, n_chunks, chunk_bytes):
-    """Against a fit to four chunks, no worker may hold as much more as half of its share of all chunks."""
+    """Compared with four chunks, no worker may use more additional memory than half of its share of all chunks."""
 
     def peaks(count):
         chunks = RowChunks.from_delayed([dask.delayed(load)(number) for number in range(count)], n_columns)
-        client.run(lambda: Path("/proc/self/clear_refs").write_text("5"))  # the peak is the memory in use again
+        client.run(lambda: Path("/proc/self/clear_refs").write_text("5"))  # resets the peak to the memory in use
         fit(chunks)
         return client.run(peak)
 
@@ -44,7 +44,7 @@ def assert_what_workers_hold_does_not_grow(client, fit, load, n_columns, n_chunk
 
 
 def die_once(mark):
-    """Kill this process, unless one has died before and left the mark."""
+    """Kill this process, unless another one was killed before and left the mark."""
     if not os.path.exists(mark):
         with open(mark, "w") as file:
             file.write(str(os.getpid()))
@@ -53,7 +53,7 @@ def die_once(mark):
 
 @contextmanager
 def separate_cluster(folder):
-    """A scheduler and two workers that nobody restarts, each a process of its own, and the client."""
+    """A client, and a scheduler and two workers in separate processes, which are not restarted."""
     address = folder / "scheduler.json"
     options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 

@@ -1,4 +1,4 @@
-"""A web server on this machine that serves given files well, or badly, and counts what it is asked for."""
+"""A local web server that serves given files, if desired with faults, and records requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files = dict(files)
         self.requests: list[str] = []
-        self.breaks_off = 0  # how many answers stop halfway, though the whole length was announced
+        self.breaks_off = 0  # number of responses that stop halfway, although the header gives the full length
         self.compresses = False
 
     @property
@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(files: Mapping[str, bytes]) -> Iterator[Server]:
-    """A running server; it is gone when the block ends."""
+    """A server that runs until the end of the block."""
     with Server(files) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

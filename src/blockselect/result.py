@@ -9,10 +9,9 @@ import numpy as np
 
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inputs.features import CheckedTable
-from blockselect.rows.chunks import RowChunks
 from blockselect.rows.matrices import as_dense
 from blockselect.rows.statistics import mean_and_variance
-from blockselect.rows.sums import n_holders
+from blockselect.rows.sums import in_memory, n_holders
 from blockselect.utils.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 
 PIXELS = 400  # width of the picture of the ordered adjacency matrix
@@ -86,7 +85,7 @@ def make_result(
     """
     features = network.features if isinstance(network, AttributedGraph) else network.matrix
     holders = n_holders(features)
-    selected = None if isinstance(features, RowChunks) else features[:, chosen]
+    selected = features[:, chosen] if in_memory(features) else None
     return Result(
         n_nodes=int(features.shape[0]),
         node_ids=network.node_ids,

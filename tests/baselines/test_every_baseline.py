@@ -1,4 +1,4 @@
-"""What holds for several baselines, each test once: planted features, order, precision, settings."""
+"""Properties of several methods: planted features are found; order, precision and storage do not matter; settings."""
 
 import numpy as np
 import pytest
@@ -55,12 +55,12 @@ FREQUENT = {"n_nodes": 300, "signal": 8, "frequency": (0.1, 0.1)}
         (UDFS(15, n_blocks=3), FREQUENT, 0.5),
     ],
 )
-def test_planted_features_are_found_by_the_features_alone(selector, network, least, seed):
+def test_planted_features_are_found_from_the_features(selector, network, least, seed):
     planted = make_attributed_blocks(
         n_blocks=3, n_informative=15, n_redundant=0, n_noise=85, random_state=seed, **network
     )
     X = planted.features
-    if isinstance(selector, UDFS):  # a feature of small variance would score high
+    if isinstance(selector, UDFS):  # a feature of small variance would have a high score
         X = StandardScaler().fit_transform(X.toarray())
     if isinstance(selector, SPEC) and selector.style == "phi1":  # a large mean would count as smoothness
         X = X.toarray() - X.mean(axis=0)
@@ -90,7 +90,7 @@ def test_planted_features_are_found_by_the_features_alone(selector, network, lea
         ),
     ],
 )
-def test_planted_features_are_found_by_the_network(selector, network, over_seeds, least):
+def test_planted_features_are_found_from_the_network(selector, network, over_seeds, least):
     options = {"n_nodes": 400, "n_blocks": 3, "mean_degree": 40, "n_informative": 15, "n_redundant": 0, **network}
     found = []
     for seed in range(2):
@@ -112,7 +112,7 @@ closed_form = pytest.mark.parametrize("selector", CLOSED_FORMS, ids=str)
 
 
 def draw(selector, seed):
-    """Features with some zeros and a weighted graph; counts of nodes with different sums for the models of Hotspot."""
+    """Features with some zeros and a weighted graph; for Hotspot, counts of nodes with different depths."""
     X, A = draw_network(seed)
     if isinstance(selector, Hotspot):
         X = np.random.default_rng(seed).poisson(2, X.shape).astype(float)
@@ -123,7 +123,7 @@ def draw(selector, seed):
 
 @closed_form
 @given(seed=st.integers(0, 10**6))
-def test_scores_follow_the_nodes_and_features_when_these_are_reordered(selector, seed):
+def test_scores_do_not_depend_on_the_order_of_nodes_and_features(selector, seed):
     X, A = draw(selector, seed)
     rng = np.random.default_rng(seed)
     nodes, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
@@ -137,7 +137,7 @@ def test_scores_follow_the_nodes_and_features_when_these_are_reordered(selector,
 
 @pytest.mark.parametrize("selector", CLOSED_FORMS[:3], ids=str)
 @given(seed=st.integers(0, 10**6), shift=st.floats(-1e3, 1e3), factor=st.floats(0.01, 100))
-def test_scores_do_not_change_with_the_unit_of_a_feature_or_of_the_links(selector, seed, shift, factor):
+def test_scores_do_not_depend_on_the_units_of_features_and_links(selector, seed, shift, factor):
     X, A = draw_network(seed)
     scores = fit(selector, X, A).scores_
     near_zero = {"rtol": 1e-7, "atol": 1e-9} if isinstance(selector, MoransI) else {"rtol": 1e-8}
@@ -157,7 +157,7 @@ def test_a_constant_feature_scores_worst_and_is_never_selected(selector, kind):
 
 @pytest.mark.parametrize("selector", [*CLOSED_FORMS, VarianceScore(3)], ids=str)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_float32_features_score_as_float64_ones(selector, kind):
+def test_float32_features_have_the_scores_of_float64_features(selector, kind):
     X, A = draw(selector, 3)
     single = X.astype(np.float32)
     criterion = fit(selector, kind(single), A).criterion_
@@ -166,7 +166,7 @@ def test_float32_features_score_as_float64_ones(selector, kind):
 
 
 @pytest.mark.parametrize("kind", [NDFS, UDFS, LUFS, NetFS])
-def test_an_objective_that_does_not_settle_is_warned_of(network, kind):
+def test_an_objective_that_does_not_converge_raises_a_warning(network, kind):
     selector = kind(8, n_blocks=3, max_iter=2, tol=1e-7)
     with pytest.warns(
         ConvergenceWarning, match=r"converge within max_iter=2; increase max_iter, or tol \(it is 1e-07\)"
@@ -224,7 +224,7 @@ def test_single_precision_selects_the_same(network, kind, options):
 @pytest.mark.parametrize(
     ("kind", "options"), [(LUFS, {"max_iter": 100}), (NetFS, {"network_weight": 1, "max_iter": 200})]
 )
-def test_more_sparsity_leaves_fewer_features(network, kind, options):
+def test_more_sparsity_uses_fewer_features(network, kind, options):
     def n_used(sparsity):
         selector = kind(8, n_blocks=3, sparsity=sparsity, random_state=0, **options)
         scores = fit(selector, network.features, network.adjacency).scores_
@@ -244,7 +244,7 @@ def test_more_sparsity_leaves_fewer_features(network, kind, options):
         (np.full((200, 3), np.nan), "finite"),
     ],
 )
-def test_a_start_that_does_not_fit_is_an_error(network, kind, clusters, message):
+def test_invalid_initial_clusters_are_an_error(network, kind, clusters, message):
     with pytest.raises(ValueError, match=message):
         fit(kind(initial_clusters=clusters), network.features, network.adjacency)
 
@@ -276,7 +276,7 @@ def test_a_start_that_does_not_fit_is_an_error(network, kind, clusters, message)
         (UDFS, {"ridge": 0}),
     ],
 )
-def test_bad_settings_are_named(network, kind, options):
+def test_errors_name_invalid_settings(network, kind, options):
     (name,) = options
     with pytest.raises(ValueError, match=f"The '{name}' parameter of {kind.__name__} must be"):
         fit(kind(**options), network.features, network.adjacency)

@@ -107,8 +107,7 @@ def test_a_chunk_that_cannot_be_loaded_is_named(client):
         fit(delayed_chunks(load))
 
 
-def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client, monkeypatch):
-    monkeypatch.setattr(dask_chunks, "_HELD_BYTES", 2**22)  # one chunk at a time beside another
+def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client):
     rows, m = 1000, 500
 
     def load(number):
@@ -116,6 +115,7 @@ def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client, mon
         return sparse.csr_array((np.random.default_rng(number).random(rows * m), columns, starts), shape=(rows, m))
 
     def fit(chunks):
+        chunks.held_bytes = 2**22  # one chunk at a time beside another
         n = chunks.shape[0]
         ring = sparse.csr_array(sparse.diags_array(np.ones(n - 1), offsets=1))
         return BlockModelSelector(10, block_model=np.arange(n) // (n // 4)).fit(chunks, adjacency=ring)

@@ -209,7 +209,6 @@ def test_a_fit_never_holds_the_whole_matrix():
 import numpy as np
 from scipy import sparse
 from blockselect import BlockModelSelector, RowChunks, make_attributed_blocks
-from blockselect.rows import chunks
 from local_clusters import peak
 
 def load(number, rows=500, width=500):
@@ -219,11 +218,11 @@ def load(number, rows=500, width=500):
 
 def fit(n_chunks):
     X = RowChunks.from_blocks(lambda: (load(number) for number in range(n_chunks)))
+    X.held_bytes = 2**26
     n = X.shape[0]
     return BlockModelSelector(5, block_model=blocks[:n]).fit(X, adjacency=planted.adjacency[:n, :n])
 
 m, n_chunks = 5000, 200
-chunks._HELD_BYTES = 2**26
 planted = make_attributed_blocks(500 * n_chunks, 3, mean_degree=3, n_informative=1, n_redundant=0, n_noise=1)
 blocks = planted.blocks
 fit(2)

@@ -1,4 +1,4 @@
-"""Affinities between nodes by their features: of nearest neighbours, of all pairs, and given ones."""
+"""Affinities between nodes, from nearest neighbours or all pairs, and affinities given by the user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw(seed, n=20, m=6):
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
 @given(seed=st.integers(0, 10**6), n_neighbors=st.integers(1, 19), width=st.floats(0.1, 10))
-def test_heat_weights_are_those_of_the_nearest_in_either_direction(seed, n_neighbors, width):
+def test_heat_weights_equal_the_reference_in_either_direction(seed, n_neighbors, width):
     X = draw(seed)
     expected = reference.neighbour_affinity(X, n_neighbors, reference.heat(width))
     assert_allclose(neighbour_affinity(X, n_neighbors, width=width).toarray(), expected, rtol=1e-9, atol=1e-300)
@@ -58,12 +58,12 @@ def test_a_row_of_zeros_has_no_cosine_with_any_other():
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
 @pytest.mark.parametrize(("network", "heat"), [("cora", True), ("cora", False), ("citeseer", True)])
-def test_published_affinities_are_met_but_for_ties_at_the_fifth_neighbour(network, heat):
+def test_published_affinities_are_reproduced_except_ties_at_the_fifth_neighbour(network, heat):
     X = golden_arrays.network(network).features
     published = golden_arrays.affinity(network, binary=not heat).toarray()
     ours = neighbour_affinity(X, 5, weights="heat" if heat else "binary", width=1.0).toarray()
     sizes = X.sum(axis=1)
-    squared = sizes[:, None] + sizes - 2 * (X @ X.T).toarray()  # exact: the features are 0 and 1
+    squared = sizes[:, None] + sizes - 2 * (X @ X.T).toarray()  # exact, because the features are 0 and 1
     np.fill_diagonal(squared, np.inf)
     fifth = np.partition(squared, 4, axis=1)[:, 4]
     weight = np.exp(-squared / 2) if heat else np.ones_like(squared)
@@ -86,17 +86,17 @@ def test_mean_width_is_the_mean_distance_to_the_neighbours():
     assert_allclose(neighbour_affinity(X, 4, width="mean").toarray(), expected, rtol=1e-9)
 
 
-def test_more_neighbours_than_nodes_take_all():
+def test_more_neighbours_than_nodes_means_all_nodes():
     assert_array_equal(neighbour_affinity(draw(0, 4), 10, weights="binary").toarray(), np.ones((4, 4)))
 
 
-def test_equal_rows_have_affinity_one_and_are_no_neighbours_of_themselves():
+def test_identical_rows_have_affinity_one_and_are_not_their_own_neighbours():
     X = np.repeat([[0.0, 1.0], [50.0, 1.0]], 4, axis=0)
     for width in (1.0, "mean"):
         assert_array_equal(neighbour_affinity(X, 3, width=width).toarray(), np.kron(np.eye(2), np.ones((4, 4))))
 
 
-def test_sparse_features_give_the_same_affinity_and_stay_as_they_are():
+def test_sparse_features_give_the_same_affinity_and_are_not_changed():
     X = draw(0) * (draw(1) < 0.5)
     csr = sparse.csr_array(X)
     for weights in ("heat", "binary", "cosine"):
@@ -106,7 +106,7 @@ def test_sparse_features_give_the_same_affinity_and_stay_as_they_are():
     assert_array_equal(csr.toarray(), X)
 
 
-def test_weights_that_all_vanish_are_warned_of():
+def test_a_warning_is_raised_if_all_weights_vanish():
     with pytest.warns(UserWarning, match=r"20 of 20 nodes have next to no heat affinity.*raise width \(it is 0\.001\)"):
         neighbour_affinity(draw(0), 3, width=0.001)
     with pytest.warns(UserWarning, match="3 of 3 nodes have next to no cosine affinity"):
@@ -119,8 +119,8 @@ def test_weights_that_all_vanish_are_warned_of():
 
 
 @pytest.mark.parametrize("n_apart", [10, 11])
-def test_most_nodes_without_affinity_are_warned_of_though_some_are_alike(n_apart):
-    X = np.array([10.0 * max(node - 19 + n_apart, 0) for node in range(20)])[:, None]  # the others are equal
+def test_a_warning_is_raised_if_most_nodes_are_isolated(n_apart):
+    X = np.array([10.0 * max(node - 19 + n_apart, 0) for node in range(20)])[:, None]  # all others are equal
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         neighbour_affinity(X, 3)
@@ -130,14 +130,14 @@ def test_most_nodes_without_affinity_are_warned_of_though_some_are_alike(n_apart
     assert all(message.startswith("11 of 20 nodes have next to no heat affinity") for message in said)
 
 
-def test_a_labelled_affinity_is_put_in_the_order_of_the_nodes():
+def test_a_labelled_affinity_is_reordered_to_match_the_nodes():
     weights = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 3.0], [0.0, 3.0, 0.0]])
     frame = pd.DataFrame(weights, index=list("abc"), columns=list("abc"))
     ids = np.array(list("cab"), dtype=object)
     assert_array_equal(check_affinity(frame, 3, ids).toarray(), weights[[2, 0, 1]][:, [2, 0, 1]])
 
 
-# Sparse, dense, and dense with so few entries that it is computed as sparse; more than one block, the last a part.
+# Sparse, dense, and dense with so few entries that it is converted to sparse; the last of several blocks is smaller.
 N_RADIAL = BLOCK_SIZE + 40
 FORMS = {
     "sparse": lambda: sparse.csr_array(draw(0, N_RADIAL) * (draw(1, N_RADIAL) < 0.3)),
@@ -148,7 +148,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_radial_blocks_hold_each_pair_once(form):
+def test_radial_blocks_contain_each_pair_once(form):
     X = FORMS[form]()
     affinity = radial_affinity(X, 0.8)
     upper = np.zeros((N_RADIAL, N_RADIAL))
@@ -168,7 +168,7 @@ def test_one_pass_gives_degrees_and_roughness(form):
     assert_allclose(roughness, [reference.roughness(f, W) for f in dense.T], rtol=1e-10)
 
 
-def test_products_are_the_same_with_blocks_kept_or_made_anew():
+def test_products_are_the_same_with_stored_and_recomputed_blocks():
     X, vectors = FORMS["dense"](), draw(5, N_RADIAL, 3)
     affinity = radial_affinity(X, 0.8)
     expected = spec_reference.radial_affinity(X, 0.8) @ vectors
@@ -204,7 +204,7 @@ def test_a_given_affinity_keeps_the_larger_of_both_directions():
         (np.eye(3), "affinity is zero off its diagonal"),
     ],
 )
-def test_errors_name_the_affinity_and_the_fix(affinity, message):
+def test_errors_name_the_affinity_and_what_to_do(affinity, message):
     with pytest.raises(ValueError, match=message):
         check_affinity(affinity, 3)
 

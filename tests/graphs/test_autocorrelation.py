@@ -1,18 +1,18 @@
-"""Nulls that know a node's depth alone."""
+"""Null models in which only the depth of a node matters."""
 
 import numpy as np
 from numpy.testing import assert_allclose
 
-from blockselect.graphs.autocorrelation import bernoulli_null
+from blockselect.graphs.autocorrelation import BernoulliNull
 
 
-def test_the_last_bit_of_a_depth_does_not_decide_in_which_bin_a_node_is():
-    """Quantiles fall on depths that nodes have; other versions of a library round them another way."""
+def test_rounding_of_a_depth_does_not_decide_the_bin_of_a_node():
+    """Quantiles coincide with depths of nodes, and versions of a library round them differently."""
     rng = np.random.default_rng(0)
     depths = rng.integers(1, 40, 40).astype(float)
     present = (rng.random((40, 5)) < depths[:, None] / 40).astype(float)
-    plain = bernoulli_null(present, depths)
+    plain = BernoulliNull.of(present, depths)
     for toward in (0, np.inf):
-        moved = bernoulli_null(present, np.nextafter(depths, np.where(rng.random(40) < 0.5, toward, depths)))
+        moved = BernoulliNull.of(present, np.nextafter(depths, np.where(rng.random(40) < 0.5, toward, depths)))
         assert_allclose(moved.intercepts, plain.intercepts, rtol=1e-9)
         assert_allclose(moved.slopes, plain.slopes, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""Sums over links against the same sums by dense products."""
+"""Sums over links equal the same sums from dense products."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_products_of_a_feature_at_both_ends(kind, seed):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_products_of_a_feature_and_the_level_of_the_group_at_the_other_end(seed):
+def test_products_of_a_feature_with_the_value_of_the_group_at_the_other_end(seed):
     X, A, rng = draw(seed)
     groups, levels = rng.integers(3, size=len(X)), rng.normal(size=(3, X.shape[1]))
     found = products_with_groups(sparse.csr_array(X), sparse.csr_array(A), groups, levels)

@@ -1,4 +1,4 @@
-"""Resampled graphs, with each link as often as a Poisson count says; weights with a heavy tail are capped."""
+"""Poisson resampling of links, and caps on weights with heavy tails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _graph(seed: int = 0, n_nodes: int = 12, dtype: type = np.float64) -> sparse
 
 
 @given(seed=st.integers(0, 10**6))
-def test_every_weight_is_a_whole_multiple_of_its_link_both_ways_and_nothing_else_is_linked(seed):
+def test_resampled_weights_are_symmetric_integer_multiples_of_the_links(seed):
     graph = _graph(seed)
     before = graph.toarray()
     resampled = resample_links(graph, np.random.default_rng(seed))
@@ -34,7 +34,7 @@ def test_every_weight_is_a_whole_multiple_of_its_link_both_ways_and_nothing_else
     assert_array_equal(graph.toarray(), before)
 
 
-def test_counts_of_links_are_poisson_of_mean_one():
+def test_counts_of_links_have_a_poisson_distribution_of_mean_one():
     graph = _graph()
     links = graph.toarray() > 0
     rng = np.random.default_rng(1)
@@ -44,7 +44,7 @@ def test_counts_of_links_are_poisson_of_mean_one():
     assert_allclose((draws == 0).mean(), np.exp(-1), atol=0.01)
 
 
-def test_links_of_reordered_nodes_are_resampled_alike_on_average():
+def test_resampling_does_not_depend_on_the_order_of_nodes_on_average():
     graph, order = _graph(3), np.random.default_rng(0).permutation(12)
     one, other = np.random.default_rng(1), np.random.default_rng(2)
     mean = sum(resample_links(graph, one).toarray() for _ in range(1000)) / 1000
@@ -52,7 +52,7 @@ def test_links_of_reordered_nodes_are_resampled_alike_on_average():
     assert_allclose(reordered, mean[np.ix_(order, order)], atol=0.25)
 
 
-def test_the_same_seed_gives_the_same_graph_and_another_another():
+def test_the_seed_determines_the_graph():
     first, again, other = (resample_links(_graph(), np.random.default_rng(seed)).toarray() for seed in (4, 4, 5))
     assert_array_equal(first, again)
     assert (first != other).any()
@@ -74,13 +74,13 @@ def test_self_loops_are_left_out():
     assert not resample_links(graph, np.random.default_rng(0)).diagonal().any()
 
 
-def test_a_graph_without_links_is_refused():
+def test_a_graph_without_links_cannot_be_resampled():
     with pytest.raises(ValueError, match="no link between two different nodes"):
         resample_links(sparse.csr_array(np.eye(3)), np.random.default_rng(0))
 
 
 def graph_with(weights):
-    """A path whose links have these weights."""
+    """A path with these link weights."""
     path = sparse.diags_array(np.asarray(weights, dtype=float), offsets=1, shape=(len(weights) + 1,) * 2)
     return sparse.csr_array(path + path.T)
 
@@ -90,12 +90,12 @@ def links_that_count(adjacency):
 
 
 @pytest.mark.parametrize("weights", [np.ones(50), np.arange(1, 51), np.random.default_rng(0).exponential(size=50) + 1])
-def test_weights_without_a_heavy_tail_stay_as_they_are(weights):
+def test_weights_without_a_heavy_tail_are_not_changed(weights):
     adjacency = graph_with(weights)
     assert cap_weights(adjacency) is adjacency
 
 
-def test_a_heavy_tail_is_cut_as_high_as_may_be():
+def test_a_heavy_tail_gets_the_largest_sufficient_cap():
     adjacency = graph_with(np.random.default_rng(0).pareto(0.8, size=300) + 1)
     before = adjacency.copy()
     capped = cap_weights(adjacency)
@@ -107,7 +107,7 @@ def test_a_heavy_tail_is_cut_as_high_as_may_be():
     assert_array_equal(capped.data, np.minimum(adjacency.data, capped.data.max()))
 
 
-def test_a_full_graph_needs_no_more_than_a_few_links_a_node():
+def test_a_complete_graph_needs_only_a_few_effective_links_per_node():
     rng = np.random.default_rng(0)
     places = rng.normal(size=(200, 2))
     distances = ((places[:, None] - places) ** 2).sum(axis=2)
@@ -124,12 +124,12 @@ def test_the_scale_of_the_weights_does_not_matter(weights, factor):
     assert_allclose(cap_weights(adjacency * factor).toarray(), cap_weights(adjacency).toarray() * factor, rtol=1e-9)
 
 
-def test_a_graph_without_links_stays():
+def test_a_graph_without_links_needs_no_cap():
     empty = sparse.csr_array((3, 3))
     assert cap_weights(empty) is empty
 
 
-def test_weights_whose_squares_vanish_are_no_reason_to_fail():
+def test_weights_whose_squares_underflow_can_be_capped():
     weights = np.full(30, 1e-200)
     weights[::10] = 1.0
     assert cap_weights(graph_with(weights)).max() < 1e-140

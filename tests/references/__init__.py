@@ -1,1 +1,1 @@
-"""Slow references: each formula written straight from its source, to hold the fast ones against."""
+"""Slow reference implementations, written directly from the formulas, to test the fast ones."""

@@ -1,4 +1,4 @@
-"""ADAPT as written: loops over nodes and their neighbours, and a simplex searched support by support."""
+"""ADAPT written directly from its objective: loops over nodes and neighbours, and simplex projection by search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from references.gfs import link_loss
 
 
 def project_onto_simplex(v):
-    """The nearest point among the best points of every support."""
+    """The nearest of the best points for each support."""
     best = None
     for size in range(1, len(v) + 1):
         for support in map(list, combinations(range(len(v)), size)):

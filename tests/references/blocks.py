@@ -1,4 +1,4 @@
-"""Families of block models the slow way: dense matrices, formulas as they stand."""
+"""Families of block models, with dense matrices and literal formulas."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""BMGUFS as the paper writes it: n × n matrices, a loop over features, no algebra done beforehand."""
+"""BMGUFS as in the paper: n × n matrices and loops over features, without any simplification."""
 
 from __future__ import annotations
 

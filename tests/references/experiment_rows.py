@@ -19,7 +19,7 @@ def judged(
     selected: list[int] | None = None,
     **settings: Any,
 ) -> list[dict[str, Any]]:
-    """A selection and its clustering; NMI is half of ACC unless given."""
+    """A selection and its clustering; by default, NMI is half of ACC."""
     columns = json.dumps([next(_NUMBERS)] if selected is None else selected)
     selection = {"dataset": settings["dataset"], "selection": f"{next(_NUMBERS)}"}
     figures = {"accuracy": accuracy, "nmi": accuracy / 2 if nmi is None else nmi}

@@ -1,4 +1,4 @@
-"""GFS as written: a loop over every pair of nodes, and the full map of the features onto themselves."""
+"""GFS written directly from its objective: a loop over all pairs of nodes, and a full m × m map."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def small_network(seed, n=18, m=7, k=3):
-    """Weights, counts, self-loops, an isolated node, one without features, and an empty feature."""
+    """A weighted graph with self-loops and an isolated node; counts with an empty node and an empty feature."""
     rng = np.random.default_rng(seed)
     A = np.triu(rng.poisson(0.3, size=(n, n)) * rng.choice([1.0, 2.5], size=(n, n)))
     A[0, 1] = 1.0
@@ -19,7 +19,7 @@ def small_network(seed, n=18, m=7, k=3):
 
 
 def poisson_log_likelihood(values, means):
-    """Without the factorials, which no model changes."""
+    """Without the factorials, which are the same in all models."""
     return sum(x * np.log(mean) - mean if x else -mean for x, mean in zip(values.flat, means.flat, strict=True))
 
 
@@ -47,7 +47,7 @@ def dispersion(x, totals):
 
 
 def feature_log_likelihood(x, totals, labels):
-    """A rate for each block times each node's total of all features, read as if values were counts."""
+    """A rate for each block times the feature total of each node, as if values were counts."""
     means = np.zeros(len(x))
     for i in range(len(x)):
         block = labels == labels[i]
@@ -57,7 +57,7 @@ def feature_log_likelihood(x, totals, labels):
 
 
 def feature_gain(X, labels, feature):
-    """Quasi-likelihood ratio of a rate for each block against one."""
+    """Quasi-likelihood ratio of one rate per block and a single rate."""
     units = in_units(X)
     x, totals = units[:, feature], units.sum(axis=1)
     if not x.any():
@@ -68,7 +68,7 @@ def feature_gain(X, labels, feature):
 
 
 def objective(A, X, labels, in_use):
-    """J for any choice of features, the best or not."""
+    """J for any set of features."""
     A = A / link_unit(A)
     one_block = np.zeros(len(labels), dtype=int)
     links = link_log_likelihood(A, labels) - link_log_likelihood(A, one_block)

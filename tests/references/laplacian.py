@@ -11,7 +11,7 @@ def distances(X):
 
 
 def neighbour_affinity(X, n_neighbors, weight):
-    """Weight of the distance, of the nearest others of each node by distance, in either direction; 1 with itself."""
+    """A weight for each distance between a node and its nearest others, in either direction; 1 on the diagonal."""
     n, d = len(X), distances(X)
     W = np.zeros((n, n))
     for i in range(n):

@@ -1,4 +1,4 @@
-"""LUFS written straight from its objective: dense, n × n and m × m, with all eigenvectors."""
+"""LUFS written directly from its objective: dense, n × n and m × m, with all eigenvectors."""
 
 import numpy as np
 from scipy.linalg import eigh
@@ -22,7 +22,7 @@ def objective(M, Z, beta):
 
 
 def solve(X, A, groups, n_combinations, alpha, beta, ridge, n_iter):
-    """Z after so many iterations, and the objective after each."""
+    """Z after `n_iter` iterations, and the objective after each of them."""
     M, B = rough_gram(X, A, groups, alpha), X.T @ X + ridge * np.eye(X.shape[1])
     delta, values = np.eye(X.shape[1]), []
     for _ in range(n_iter):

@@ -1,17 +1,17 @@
-"""MCFS written straight from its two steps: a dense generalised eigenproblem, and least angle regression."""
+"""MCFS written directly from its two steps: a dense generalised eigenproblem, and least angle regression."""
 
 import numpy as np
 from scipy.linalg import eigh
 
 
 def embedding(W, count):
-    """Of a connected graph: there the constant is the first eigenvector."""
+    """Only for a connected graph, on which the constant is the first eigenvector."""
     D = np.diag(W.sum(axis=1))
     return eigh(D - W, D)[1][:, 1 : count + 1]
 
 
 def least_angle(X, y, n_nonzero):
-    """Efron, Hastie, Johnstone and Tibshirani (2004), with an explicit inverse at every step."""
+    """Efron, Hastie, Johnstone and Tibshirani (2004), with an explicit inverse in each step."""
     X, residual = X - X.mean(axis=0), y - y.mean()
     coefficients, active = np.zeros(X.shape[1]), []
     for _ in range(n_nonzero):

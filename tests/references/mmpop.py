@@ -1,4 +1,4 @@
-"""Order of links before non-links, as written: a loop over every triple of nodes."""
+"""MMPOP written directly from its objective: a loop over all triples of nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOSSES = {"hinge": lambda z: max(0.0, 1 - z), "logistic": lambda z: np.log(1 + n
 
 
 def triples(A):
-    """(i, j, k, weight): every link from both ends with every node that i is not linked with; weights sum to 1."""
+    """(i, j, k, weight) for each link i–j in both directions and each node k not linked to i; weights sum to 1."""
     n = len(A)
     found = []
     for i in range(n):
@@ -36,7 +36,7 @@ def hinge_optimum(X, A, sparsity):
 
 
 def mean_difference(X, A):
-    """Mean of x_il x_jl over links minus mean over non-links, pair by pair."""
+    """Mean of x_il x_jl over links minus the mean over non-links, in a loop over pairs."""
     links, others = [], []
     for i in range(len(A)):
         for j in range(i):

@@ -1,4 +1,4 @@
-"""NDFS written straight from its objective: dense, n × n, with explicit inverses."""
+"""NDFS written directly from its objective: dense, n × n, with explicit inverses."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ def objective(X, W, F, Z, alpha, beta, gamma):
 
 
 def solve(X, W, F, alpha, beta, gamma, n_iter, published=False):
-    """Z and F after so many plain steps from F."""
+    """Z and F after `n_iter` steps from F."""
     n, m = X.shape
     degrees = W.sum(axis=1)
     L = degrees - W if published else np.diag(degrees) - W  # as published: dⱼ − Wᵢⱼ by broadcasting

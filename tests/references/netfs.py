@@ -1,4 +1,4 @@
-"""NetFS written straight from its objective: dense, n × n, one matrix at a time."""
+"""NetFS written directly from its objective, with dense n × n matrices."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ def objective(X, A, Z, U, alpha, beta):
 
 
 def gradient(X, A, Z, U, beta):
-    """By U."""
+    """Gradient with respect to U."""
     return 2 * (U - X @ Z) - 2 * beta * (A @ U - U @ U.T @ U)
 
 
 def solve(X, A, U, alpha, beta, n_iter):
-    """Z and U after so many iterations from U: one Z, then ten steps of U with Armijo's rule."""
+    """Z and U after `n_iter` iterations, each with one update of Z and ten steps of U with Armijo's rule."""
     delta = np.eye(X.shape[1])
     step = 0.5 / (1 + beta * (np.linalg.norm(A) + 3 * np.linalg.norm(U @ U.T)))
     for _ in range(n_iter):

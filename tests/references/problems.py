@@ -1,4 +1,4 @@
-"""Small random problems whose every quantity can be computed the slow way."""
+"""Small random problems for slow reference formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's K-means protocol, written down literally for dense features."""
+"""The K-means protocol of the paper, literally, for dense features."""
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -21,7 +21,7 @@ def accuracies_and_nmis(Y, classes, columns, n_runs):
 
 
 def _accuracy(classes, clusters, k, taken=()):
-    """The best matching of the remaining clusters to classes, by trying all."""
+    """The best matching of the remaining clusters to classes, by exhaustive search."""
     cluster = len(taken)
     if cluster == k:
         return 0.0

@@ -1,10 +1,10 @@
-"""UDFS written straight from its objective: one selection matrix per node, M in full, all eigenvectors."""
+"""UDFS written directly from its objective: one selection matrix per node, the complete M, all eigenvectors."""
 
 import numpy as np
 
 
 def nearest(X, k):
-    """Each node and its k nearest, the node first."""
+    """Each node, followed by its k nearest nodes."""
     return [np.argsort([np.sum((x - y) ** 2) for y in X], kind="stable")[: k + 1] for x in X]
 
 

@@ -1,4 +1,4 @@
-"""Moments, inner products and constancy of columns, the same for dense and sparse features; counts as presence."""
+"""Statistics of columns are the same for dense and sparse features; counts are recognized and binarized."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def draw(seed, n=30, m=6):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_weighted_moments_are_those_of_repeated_rows(seed):
+def test_weighted_moments_equal_those_of_repeated_rows(seed):
     X, times = draw(seed), np.random.default_rng(seed).integers(0, 4, 30)
     times[0] = 1
     repeated = np.repeat(X, times, axis=0)
@@ -35,7 +35,7 @@ def test_weighted_moments_are_those_of_repeated_rows(seed):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_inner_products_are_those_of_a_loop_over_the_columns(seed):
+def test_inner_products_equal_a_loop_over_the_columns(seed):
     X, Y = draw(seed), draw(seed + 1)
     expected = [x @ y for x, y in zip(X.T, Y.T, strict=True)]
     for left in (X, sparse.csr_array(X)):
@@ -51,7 +51,7 @@ def test_constant_columns_are_found_exactly(kind):
     assert_array_equal(np.flatnonzero(constant_columns(kind(X))), [1, 3])
 
 
-def test_columns_with_more_values_than_are_looked_at_together_are_those_of_a_dense_matrix():
+def test_large_sparse_matrices_processed_in_batches_equal_dense_ones():
     X = np.random.default_rng(0).random((1200, 1000))
     X[:, 0], X[:, 1], X[:, 2], X[:, 3] = 0.5, 0.5, 0.5, 0
     X[0, 1], X[-1, 2] = 0, 0.25
@@ -71,21 +71,21 @@ FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["de
     ("features", "expected"),
     [
         (COUNTS, True),
-        (COUNTS > 0, False),  # present or absent already
+        (COUNTS > 0, False),  # already binary
         (COUNTS / 2, True),  # counts in another unit
         (COUNTS * 1e-3, True),
         (COUNTS * 1e-3 + np.where(COUNTS == 3, 1e-7, 0), False),
         (COUNTS * np.sqrt(COUNTS), False),
         (COUNTS + 1, False),
-        (np.array([[0.0, 2.0], [2.0, 0.0]]), False),  # no more zeros than not
+        (np.array([[0.0, 2.0], [2.0, 0.0]]), False),  # only half of the values are zero
         (np.zeros((3, 2)), False),
     ],
 )
-def test_counts_are_whole_seldom_and_some_above_one(form, features, expected):
+def test_sparse_counts_are_mostly_zero_integers_with_some_above_one(form, features, expected):
     assert are_sparse_counts(form(features.astype(float))) is expected
 
 
-def test_zeros_that_are_stored_are_zeros():
+def test_stored_zeros_count_as_zeros():
     stored = sparse.csr_array((np.array([0.0, 0.0, 0.0, 3.0]), ([0, 0, 1, 1], [0, 1, 0, 1])), shape=(2, 2))
     assert are_sparse_counts(stored)
     assert_array_equal(presence(stored).toarray(), [[0, 0], [0, 1]])
@@ -93,16 +93,16 @@ def test_zeros_that_are_stored_are_zeros():
 
 @FORMS
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_presence_is_one_where_a_node_has_a_feature_in_the_same_form_and_type(form, dtype):
+def test_presence_is_one_where_a_node_has_a_feature_with_the_same_storage_and_type(form, dtype):
     features = form(COUNTS.astype(dtype))
     found = presence(features)
     assert sparse.issparse(found) == sparse.issparse(features)
     assert found.dtype == dtype
     assert_array_equal(found.toarray() if sparse.issparse(found) else found, COUNTS > 0)
-    assert features.max() == 3  # the features themselves are not changed
+    assert features.max() == 3  # the input is not changed
 
 
-def test_counts_that_presence_would_make_constant_are_left_as_they_are():
+def test_counts_whose_presence_is_constant_are_not_converted():
     always_or_never = np.zeros((6, 5))
     always_or_never[:, 0] = [1, 2, 3, 1, 2, 3]
     assert not are_sparse_counts(always_or_never)

@@ -1,4 +1,4 @@
-"""A fit works wherever compiled functions cannot be kept on disk, and says so once."""
+"""A fit works if compiled functions cannot be cached on disk, with a single message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # every write to a file fails
 
 
 def fit(code: str = FIT, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}  # it writes files
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")
+    }  # it writes files
     return subprocess.run(
         [sys.executable, "-c", code], env={**inherited, **environment}, capture_output=True, text=True, check=False
     )
@@ -45,16 +47,16 @@ def test_a_fit_needs_no_writable_folder(tmp_path):
         (tmp_path / "blockselect" / folder / "__pycache__").touch()  # a file: nobody, not even root, can write into it
     done = fit(PYTHONPATH=str(tmp_path), HOME="/dev/null", XDG_CACHE_HOME="/dev/null", LOCALAPPDATA="/dev/null")
     assert (done.returncode, done.stdout) == (0, fit().stdout), done.stderr
-    assert done.stderr.startswith("compiled functions cannot be kept on disk (neither the installed package")
+    assert done.stderr.startswith("compiled functions cannot be cached on disk (neither the installed package")
     assert "set NUMBA_CACHE_DIR to a writable folder" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_fit_survives_a_full_disk_under_the_cache(tmp_path):
+def test_a_fit_works_if_the_disk_of_the_cache_is_full(tmp_path):
     pytest.importorskip("resource", reason="no limits on files here")
     done = fit(FULL_DISK + FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (0, fit().stdout), done.stderr
-    assert done.stderr.startswith("compiled functions cannot be kept on disk (File too large)")
+    assert done.stderr.startswith("compiled functions cannot be cached on disk (File too large)")
     assert done.stderr.count("\n") == 1
 
 
@@ -73,8 +75,8 @@ print(double({record}(1.5)))
 """
 
 
-def test_what_another_version_has_kept_is_compiled_again(tmp_path):
-    """Numba refers to records by their names, which may be missing in another version."""
+def test_the_cache_of_another_version_is_replaced(tmp_path):
+    """Numba refers to classes by name, and another version may not have them."""
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     for record in ("Older", "Newer", "Older"):
         (tmp_path / "versions.py").write_text(MODULE.format(record=record))

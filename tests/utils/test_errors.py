@@ -1,4 +1,4 @@
-"""Errors that belong to a parameter or to a task; warnings that point at the line of the caller."""
+"""Errors name their parameter or task, and warnings point to the line of the caller."""
 
 import pickle
 import warnings
@@ -22,12 +22,12 @@ def test_the_message_begins_with_the_parameter():
     assert isinstance(error, ValueError)
 
 
-def test_it_comes_back_whole_from_another_process():
+def test_a_parameter_error_can_be_pickled():
     again = pickle.loads(pickle.dumps(ParameterError("level", "is 2.")))
     assert (again.parameter, again.problem, str(again)) == ("level", "is 2.", "level is 2.")
 
 
-def test_too_little_memory_names_the_innermost_task_and_keeps_what_was_asked_for():
+def test_a_memory_error_names_the_innermost_task_and_keeps_its_cause():
     expected = r"not enough memory to add \(no size given\); drop features"
     with pytest.raises(OutOfMemoryError, match=expected) as raised, memory_for("count"), memory_for("add"):
         raise MemoryError
@@ -41,7 +41,7 @@ def test_parameters_of_an_estimator_are_checked_one_by_one():
     assert raised.value.parameter == "profile_ratio"
 
 
-def test_outside_the_library_it_is_the_line_that_warns():
+def test_a_warning_outside_the_library_points_to_its_own_line():
     with pytest.warns(RuntimeWarning, match="^so it is$") as record:
         warn_caller("so it is", RuntimeWarning)
     assert record[0].filename == __file__
@@ -56,19 +56,19 @@ def test_outside_the_library_it_is_the_line_that_warns():
         (BlockModelSelector(3, block_model=[0, 0, 1, 1], binarize=True), "can be selected"),
     ],
 )
-def test_of_a_fit_it_is_the_line_that_fits_though_wrappers_lie_between(selector, reason):
+def test_a_warning_of_a_fit_points_to_the_line_of_the_user(selector, reason):
     with pytest.warns(UserWarning, match=reason) as record:
         selector.fit(FEATURES, adjacency=LINKS)
     assert {warning.filename for warning in record} == {__file__}
 
 
-def test_of_a_pipeline_it_is_the_line_that_fits_the_pipeline():
+def test_a_warning_in_a_pipeline_points_to_the_line_of_the_user():
     with pytest.warns(UserWarning, match="given no adjacency") as record:
         make_pipeline(BlockModelSelector(1, n_blocks=2, n_candidates=1, random_state=0)).fit(FEATURES)
     assert {warning.filename for warning in record} == {__file__}
 
 
-def test_messages_are_collected_once_in_one_line_and_those_for_programmers_left_out():
+def test_collected_warnings_are_unique_single_lines_without_deprecations():
     with collected_warnings() as messages:
         for _ in range(2):
             warnings.warn("two\n  lines", ConvergenceWarning, stacklevel=1)

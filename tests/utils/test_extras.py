@@ -1,4 +1,4 @@
-"""A package that is missing is named together with the extra that brings it."""
+"""Errors name a missing package and the extra that installs it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from blockselect.utils.extras import _EXTRAS, comes_from, needed
 
 
 @pytest.mark.parametrize("package", _EXTRAS)
-def test_a_missing_package_is_named_with_its_extra(monkeypatch, package):
+def test_the_error_names_a_missing_package_and_its_extra(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"a file needs {package}; .*'blockselect\[{_EXTRAS[package]}\]'"):
         needed(package, "a file")
 
 
-def test_every_extra_brings_its_packages_and_all_brings_those_of_users():
+def test_every_extra_installs_its_packages_and_all_installs_those_of_users():
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     declared = tomllib.loads(text)["project"]["optional-dependencies"]
     names = {extra: {re.match(r"[\w.-]+", line)[0] for line in lines} for extra, lines in declared.items()}
@@ -31,7 +31,7 @@ def test_every_extra_brings_its_packages_and_all_brings_those_of_users():
     assert declared["cli"][0] == "blockselect[datasets,report]"
 
 
-def test_where_a_thing_comes_from_is_told_by_its_types():
+def test_the_origin_of_an_object_follows_from_its_types():
     class Derived(dict):
         pass
 

@@ -1,4 +1,4 @@
-"""Parameters of functions: numbers within limits, never a truth value, and arrays of numbers."""
+"""Checks of parameters: numbers within limits, but no booleans, and arrays of numbers."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from blockselect.utils.parameters import (
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
-def test_whole_numbers_of_any_kind_are_ints(value):
+def test_integers_of_any_type_are_accepted(value):
     assert type(check_whole("n", value, 1, 3)) is int
     assert check_n_jobs(value) == 3
     assert check_seed("seed", value) == 3
 
 
 @pytest.mark.parametrize("value", [0, 4, -1, 3.0, True, np.bool_(True), "3", None, np.nan, [3], 3 + 0j])
-def test_what_is_no_whole_number_in_the_limits_is_refused(value):
+def test_anything_but_an_integer_within_the_limits_is_rejected(value):
     with pytest.raises(ParameterError, match=r"^n is .*; expected a whole number, from 1 to 3\.$"):
         check_whole("n", value, 1, 3)
 
 
-def test_no_upper_limit_is_said_so():
+def test_without_an_upper_limit_the_error_names_only_the_lower_one():
     assert check_whole("n", 10**30, 1) == 10**30
     with pytest.raises(ParameterError, match=r"n is 0; expected a whole number, at least 1\."):
         check_whole("n", 0, 1)
@@ -46,7 +46,7 @@ def test_real_numbers_include_their_limits(value):
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf, True, "0.5", None, 0.5j])
-def test_what_is_no_real_number_in_the_limits_is_refused(value):
+def test_anything_but_a_real_number_within_the_limits_is_rejected(value):
     with pytest.raises(ParameterError, match=r"x is .*; expected a finite number from 0 to 1\."):
         check_real("x", value, 0, 1)
     with pytest.raises(ParameterError, match=r"share is .*; expected a share between 0 and 1"):
@@ -54,27 +54,27 @@ def test_what_is_no_real_number_in_the_limits_is_refused(value):
 
 
 @pytest.mark.parametrize("value", [0, 1])
-def test_a_share_lies_within_its_limits(value):
+def test_a_share_excludes_its_limits(value):
     assert check_share("share", 0.1) == 0.1
     with pytest.raises(ParameterError, match="between 0 and 1"):
         check_share("share", value)
 
 
-def test_the_last_seed_is_one_that_numpy_takes():
+def test_the_last_of_consecutive_seeds_is_valid_in_numpy():
     assert check_seed("seed", 2**32 - 5, n_runs=5) == 2**32 - 5
     with pytest.raises(ParameterError, match="seed is 4294967292"):
         check_seed("seed", 2**32 - 4, n_runs=5)
 
 
 @pytest.mark.parametrize("value", [0, 1.5, True, "all"])
-def test_processes_are_counted_by_whole_numbers_but_zero(value):
+def test_n_jobs_is_any_integer_except_zero(value):
     assert check_n_jobs(None) is None
     assert check_n_jobs(-1) == -1
     with pytest.raises(ParameterError, match=r"n_jobs is .*other than 0"):
         check_n_jobs(value)
 
 
-def test_numbers_of_any_kind_become_float64():
+def test_numbers_of_any_type_become_float64():
     for values in ([1, 2], (1.0, "2"), np.array([1, 2], dtype=np.int8), [True, "2.0"]):
         found = as_numbers("x", values)
         assert found.dtype == np.float64
@@ -94,7 +94,7 @@ def test_numbers_of_any_kind_become_float64():
         ([10**400], r"x is not an array of numbers \(int too large"),
     ],
 )
-def test_what_is_no_number_is_named(values, message):
+def test_the_error_describes_invalid_numbers(values, message):
     with pytest.raises(ParameterError, match=message):
         as_numbers("x", values)
 
@@ -107,20 +107,20 @@ def test_what_is_no_number_is_named(values, message):
         ([0, 0], "x is zero everywhere"),
     ],
 )
-def test_a_start_is_finite_and_positive_somewhere(values, message):
+def test_a_start_is_finite_with_a_positive_entry(values, message):
     with pytest.raises(ParameterError, match=message):
         check_start("x", np.array(values, dtype=float))
     check_start("x", np.array([0.0, 1.0]))
 
 
-def test_the_first_entry_that_does_not_fit_is_named():
+def test_the_error_names_the_first_invalid_entry():
     array = np.arange(4)
     check_entries("x", array, array >= 0, "is negative")
     with pytest.raises(ParameterError, match=r"^x contains 2 at position 2, which is too large\.$"):
         check_entries("x", array, array < 2, "is too large")
 
 
-def test_a_name_that_is_not_known_is_an_error_with_those_that_are_and_the_closest():
+def test_the_error_for_an_unknown_name_lists_the_known_ones_and_the_closest():
     known = {"spectral": 1, "smoothed": 2}
     assert look_up("smoothed", known, what="family") == 2
     with pytest.raises(

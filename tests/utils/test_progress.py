@@ -1,4 +1,4 @@
-"""verbose=1 shows one line on a terminal or in a notebook, and the logger "blockselect" tells the stages."""
+"""verbose=1 shows a line in a terminal or notebook, and the logger "blockselect" reports the stages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Notebook(StringIO):
 
 
 def watch(monkeypatch):
-    """Make stderr a terminal. This is no fixture, because pytest replaces stderr again before the test begins."""
+    """Make stderr a terminal. This is not a fixture, because pytest replaces stderr after fixtures have run."""
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
     return stream
@@ -98,7 +98,7 @@ def test_nothing_is_shown_by_default(network, monkeypatch, run):
     assert watched.getvalue() == ""
 
 
-def test_nothing_is_shown_in_a_file_and_a_notebook_shows_the_line(network, monkeypatch):
+def test_the_line_is_shown_in_a_notebook_but_not_in_a_file(network, monkeypatch):
     for stream, is_shown in ((StringIO(), False), (Notebook(), True), (None, False)):
         monkeypatch.setattr("sys.stderr", stream)
         default(network, 1)
@@ -106,7 +106,7 @@ def test_nothing_is_shown_in_a_file_and_a_notebook_shows_the_line(network, monke
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_fits_within_another_computation_draw_no_lines_of_their_own(network, monkeypatch, wrapped):
+def test_nested_fits_draw_no_lines(network, monkeypatch, wrapped):
     watched = watch(monkeypatch)
     paper = BMGUFS(12, n_blocks=3, n_candidates=1, verbose=1)
     selector = (SignedSelector(paper) if wrapped else paper).fit(network.features, adjacency=network.adjacency)
@@ -117,7 +117,7 @@ def test_fits_within_another_computation_draw_no_lines_of_their_own(network, mon
     assert watched.getvalue() == ""
 
 
-def test_the_time_goes_on_while_a_stage_lasts(monkeypatch):
+def test_the_time_keeps_running_during_a_stage(monkeypatch):
     watched = watch(monkeypatch)
     with follow("fit", 1) as report:
         report("ranking", 0, 1)
@@ -138,7 +138,7 @@ def test_the_line_ends_when_an_error_is_raised(monkeypatch):
     assert watched.getvalue().endswith("\r")
 
 
-def test_a_long_line_is_cut_at_the_width_of_the_terminal(monkeypatch):
+def test_a_long_line_is_cut_to_the_width_of_the_terminal(monkeypatch):
     watched = watch(monkeypatch)
     monkeypatch.setenv("COLUMNS", "20")
     with follow("fit", 1) as report:

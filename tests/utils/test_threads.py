@@ -1,4 +1,4 @@
-"""Calls in threads leave the process as it was."""
+"""Calls in threads restore the settings of the process."""
 
 import os
 import subprocess
@@ -50,15 +50,15 @@ print(blas_threads())
 """
 
 
-def test_blas_has_one_thread_until_the_last_of_several_users_leaves():
-    """In a process of its own, whose environment sets the number of threads of BLAS."""
+def test_blas_has_one_thread_until_the_last_user_leaves():
+    """In a separate process, whose environment sets the number of BLAS threads."""
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     done = subprocess.run([sys.executable, "-c", OVERLAP], env=environment, capture_output=True, text=True, check=True)
     before, between, after = done.stdout.splitlines()
     assert (between, after) == ("[1]", before)
 
 
-def test_an_error_in_a_thread_leaves_the_threads_of_blas_as_they_were():
+def test_an_error_in_a_thread_restores_the_number_of_blas_threads():
     def fail():
         raise ValueError("on purpose")
 

@@ -1,4 +1,4 @@
-"""Numbers are short and never misleading; long names keep both ends."""
+"""Numbers are short but not misleading; long names keep both ends."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from blockselect.utils.wording import (
         (-2.5, "-2.5"),
     ],
 )
-def test_numbers_have_three_digits_and_no_powers(value, text):
+def test_numbers_have_three_digits_and_no_exponent(value, text):
     assert number(value) == text
 
 
-def test_zeros_stay_where_a_column_is_to_be_even():
+def test_trailing_zeros_are_kept_to_align_a_column():
     assert [number(value, zeros=True) for value in (0.2, 0.0920)] == ["0.200", "0.0920"]
 
 
@@ -43,7 +43,7 @@ def test_zeros_stay_where_a_column_is_to_be_even():
     ("share", "text"),
     [(0.71, "71 %"), (0.079, "7.9 %"), (0.01, "1 %"), (0, "0 %"), (1, "100 %"), (0.9999, "> 99 %"), (1e-5, "< 0.1 %")],
 )
-def test_shares_are_per_cent_and_never_rounded_to_all_or_nothing(share, text):
+def test_shares_are_never_rounded_to_0_or_100_per_cent(share, text):
     assert per_cent(share) == text
 
 
@@ -53,7 +53,7 @@ def test_counts_lifts_and_lists():
     assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
 
 
-def test_a_name_in_a_sentence_keeps_its_direction_to_itself():
+def test_a_name_in_a_sentence_is_isolated_from_its_writing_direction():
     assert in_text("حمض") == "\u2068حمض\u2069"
     assert in_text(" ") == "\u2068(no name)\u2069"
 
@@ -72,7 +72,7 @@ def test_lifts_in_cells_are_short():
     assert [lift_in_cell(lift) for lift in (0.04, 0.3, 9.94, 9.96, 41.4)] == ["0", "0.3", "9.9", "10", "41"]
 
 
-def test_text_of_others_steers_no_terminal():
+def test_control_characters_are_removed_from_foreign_text():
     assert visible("größe 50 %") == "größe 50 %"
     assert visible("a\nb\tc\u00a0d") == "a b c d"
     assert visible("\x1b[31mred\x00\u202e\udcff") == "?[31mred???"

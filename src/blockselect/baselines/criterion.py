@@ -1,4 +1,4 @@
-"""Base classes of the baselines, which are guided by the features or by the network."""
+"""Base classes of the other methods, which are guided either by the features or by the network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEWER = "the others have no finite, non-zero score (constant or unused features
 
 
 class CriterionSelector(ScoreSelector):
-    """Base of methods that compute their own criterion; small values may be the better ones.
+    """Base class of methods with a criterion of their own, for which smaller values may be better.
 
     A subclass sets `criterion_`, the raw criterion of each feature, and returns scores, for which larger is better. A
     feature with a score of −∞ (its criterion is undefined) is never selected. If `_zero_is_unused` is set, features
@@ -60,7 +60,7 @@ class CriterionSelector(ScoreSelector):
         """Raise an error if the settings do not fit the features or the graph; called before any computation."""
 
     def _reweight(self, solve: Solve, start: FloatArray, **options: Any) -> FloatArray:
-        """Return the row-sparse coefficients, set `history_` and `n_iter_`, and warn if the objective still changes."""
+        """Return row-sparse coefficients; set `history_` and `n_iter_`, and warn if the objective did not converge."""
         result = reweight(solve, start, max_iter=self.max_iter, tol=self.tol, **options)
         self.history_, self.n_iter_ = result.history, len(result.history)
         if not result.settled and self.tol > 0:  # a tolerance of 0 requests all iterations
@@ -78,7 +78,7 @@ class CriterionSelector(ScoreSelector):
 
 
 class FeatureGuidedSelector(CriterionSelector):
-    """Base of methods that use only the features, through an affinity between nodes.
+    """Base class of methods that use only the features, through an affinity between nodes.
 
     A subclass has the parameters `n_neighbors`, `weights` and `width` of the affinity (see `neighbour_affinity`) and
     implements `_score`.
@@ -101,8 +101,8 @@ class FeatureGuidedSelector(CriterionSelector):
             Features of the nodes.
         y : ignored
         adjacency : matrix of shape (n, n), edges, or graph of another library, optional
-            Not used for the scores, so that every method of the package can be called in the same way; a report shows
-            the features on it.
+            Accepted so that every method can be called in the same way. The scores do not depend on it, but a report
+            shows the features on this network.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             Non-negative similarity between nodes; the larger of the two directions is used. By default it is computed
             from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
@@ -142,10 +142,10 @@ class FeatureGuidedSelector(CriterionSelector):
 
 
 class NetworkGuidedSelector(CriterionSelector):
-    """Base of methods that use the network.
+    """Base class of methods that use the network.
 
-    A subclass has the parameter `n_neighbors`, which says how to build a graph if `fit` is given none (None: a missing
-    graph is an error), and implements `_score`.
+    A subclass implements `_score` and has the parameter `n_neighbors`: the number of neighbours per node in a graph
+    built from the features if `fit` is given none. If it is None, a missing graph is an error.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
@@ -181,7 +181,7 @@ class NetworkGuidedSelector(CriterionSelector):
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Check and convert the network and its features; invalid input is reported here, before any computation."""
+        """Check and convert the network and its features, before any computation."""
         return self._check_graph(X, y, adjacency, non_negative=False)
 
     @abstractmethod

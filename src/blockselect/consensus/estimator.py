@@ -41,7 +41,6 @@ from blockselect.inspection.discoveries import (
     match_blocks,
 )
 from blockselect.inspection.stability import n_looked_at
-from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.rows.sums import in_memory
 from blockselect.utils._sklearn import Interval, StrOptions, fit_context
@@ -374,7 +373,7 @@ class BlockModelSelector(BlockGuidedSelector):
         is_auto = self.n_features_to_select == "auto"
         if is_auto:
             check_testable(graph_of(X, adjacency), self.block_model)
-        if isinstance(X, RowChunks):
+        if not in_memory(X):
             if isinstance(self.block_model, str) and self.block_model == FEATURE_READING:
                 raise ParameterError("block_model", f"is {FEATURE_READING!r}, but {_LEFT_OUT}; choose another family.")
             if is_auto:

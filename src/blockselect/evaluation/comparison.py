@@ -20,7 +20,7 @@ from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, encode_classes
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.registry import SELECTORS, make_selector
-from blockselect.rows.chunks import RowChunks
+from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import IntArray
 from blockselect.utils.errors import ParameterError, collected_warnings
 from blockselect.utils.parameters import check_known, check_n_jobs, check_seed, check_whole, look_up
@@ -182,7 +182,7 @@ def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
     if is_graph and adjacency is not None:
         raise ParameterError("adjacency", "is given, but X is an AttributedGraph, which has its own; leave it out.")
     graph = X if is_graph else check_attributed_graph(X, adjacency)
-    if isinstance(graph.features, RowChunks):
+    if not in_memory(graph.features):
         raise ParameterError("X", "is RowChunks, but a comparison needs the features in memory; pass one matrix.")
     return graph if classes is None else replace(graph, classes=encode_classes(classes, graph.node_ids, graph.n_nodes))
 

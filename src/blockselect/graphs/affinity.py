@@ -11,35 +11,35 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from blockselect.graphs.neighbours import nearest_others
+from blockselect.graphs.neighbours import nearest_others, squared_row_lengths
 from blockselect.rows.matrices import FEW_NON_ZERO, as_dense, as_plain_csr
-from blockselect.rows.statistics import mean_and_variance
+from blockselect.rows.statistics import column_inner_products, mean_and_variance
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.errors import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
-Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of these nodes on
+Block = tuple[slice, FloatArray]  # some nodes, and the weights between them and all nodes from the first of them on
 
-BLOCK_SIZE = 128  # nodes whose affinities with all others are in memory at once
-NEXT_TO_NONE = 1e-6  # total affinity with other nodes below which a node counts as isolated
+BLOCK_SIZE = 128  # nodes whose affinities to all others are in memory at a time
+NEXT_TO_NONE = 1e-6  # total affinity to other nodes below which a node counts as isolated
 
 
 def neighbour_affinity(
     features: Features, n_neighbors: int = 5, *, weights: Weights = "heat", width: Width = 1.0
 ) -> Sparse:
-    """Affinity of each node with its nearest neighbours and with itself; the larger of the two directions.
+    """Affinity between each node and its nearest neighbours; the larger of the two directions of each pair.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
     n_neighbors : int
-        Nearest nodes of each node by Euclidean distance (for "cosine": between rows scaled to unit length); all other
-        nodes if there are fewer. Among equally near nodes, the first ones are used.
+        Number of nearest nodes by Euclidean distance (for "cosine": between rows scaled to unit length), at most all
+        other nodes. Among equally near nodes, the first ones are used.
     weights : {"heat", "binary", "cosine"}
-        exp(−d²/2t²) with the distance d; 1; or the cosine of the two rows if it is positive.
+        exp(−d²/2t²) for the distance d; 1; or the cosine similarity of the two rows, if it is positive.
     width : float or "mean"
-        t of the heat kernel; "mean" is the mean distance to the neighbours.
+        Width t of the heat kernel; "mean" is the mean distance to the neighbours.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def neighbour_affinity(
     if weights == "binary":
         directed.data = np.ones(directed.nnz)
     elif weights == "cosine":
-        directed.data = np.maximum(_inner_products(directed, _squared_lengths(rows)), 0)
+        directed.data = np.maximum(_inner_products(directed, squared_row_lengths(rows)), 0)
     else:
         width = float(directed.data.mean()) if width == "mean" else width
         directed.data = _heat(directed.data, width)
@@ -67,10 +67,10 @@ def neighbour_affinity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RadialAffinity:
-    """exp(−d²/2t²) between all pairs of nodes, 1 for a node with itself; computed in blocks, never stored as a whole.
+    """exp(−d²/2t²) between all pairs of nodes, including 1 on the diagonal; computed in blocks and never stored.
 
-    Make one with :func:`radial_affinity`. A pass over all pairs takes O(n · nnz) operations for nnz non-zero features
-    (n² m for dense features), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.
+    Created by :func:`radial_affinity`. A pass over all pairs takes O(n · nnz) operations for nnz non-zero features
+    (O(n² m) for dense features), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.
     """
 
     features: Features  # (n, m) float64; CSR if few values are non-zero, otherwise centred
@@ -82,14 +82,14 @@ class RadialAffinity:
         return len(self.squared_lengths)
 
     def blocks(self) -> Iterator[Block]:
-        """Each pair of different nodes once: some nodes, and the weights (n − first, b) of later nodes with them."""
+        """Yield each pair of different nodes once: b nodes, and the weights (n − first, b) from later nodes to them."""
         for nodes in gen_batches(self.n_nodes, BLOCK_SIZE):
             columns, rows = self.features[nodes], self.features[nodes.start :]
             products = rows @ np.ascontiguousarray(as_dense(columns).T)
             products -= self.squared_lengths[nodes.start :, None] / 2
             products -= self.squared_lengths[nodes] / 2
             products /= self.width**2
-            np.minimum(products, 0, out=products)  # rounding may leave −d² above zero
+            np.minimum(products, 0, out=products)  # because of rounding, −d² may be above zero
             np.exp(products, out=products)
             size = products.shape[1]
             products[:size][np.triu_indices(size)] = 0
@@ -103,15 +103,14 @@ class RadialAffinity:
             others[nodes.start :] += weights.sum(axis=1)
             others[nodes] += weights.sum(axis=0)
             sums = self.features[nodes.start :].T @ weights  # (m, b)
-            shared += _row_sums_of_product(self.features[nodes].T, sums)
+            shared += column_inner_products(self.features[nodes], sums.T)
         _warn_where_most_are_apart(others, "heat", f'raise width (it is {self.width:.3g}), or set it to "mean"')
-        # The weight of a node with itself cancels in every difference; it is left out because rounding would hide small
-        # weights.
-        squares = self.features.multiply(self.features) if sparse.issparse(self.features) else self.features**2
-        return others + 1, np.maximum(squares.T @ others - 2 * shared, 0)
+        # The diagonal cancels in every difference; it is left out because small weights would be lost to rounding.
+        squares = (self.features * self.features).T @ others
+        return others + 1, np.maximum(squares - 2 * shared, 0)
 
     def times(self, vectors: FloatArray, blocks: Sequence[Block] | None = None) -> FloatArray:
-        """The product of the affinity and one or more vectors (n, …), from `blocks` if they were kept."""
+        """The product of the affinity and one or more vectors (n, …), from `blocks` if these are given."""
         result = np.array(vectors)
         for nodes, weights in self.blocks() if blocks is None else blocks:
             result[nodes.start :] += weights @ vectors[nodes]
@@ -126,7 +125,7 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
     ----------
     features : array or CSR of shape (n, m)
     width : float or "mean"
-        t; "mean" is the root mean square distance between different nodes, which needs no pass over the pairs.
+        Width t; "mean" is the root mean square distance between different nodes, which needs no pass over the pairs.
     """
     rows = features.astype(np.float64)
     if not sparse.issparse(rows):
@@ -137,11 +136,11 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
     if width == "mean":
         _, variance = mean_and_variance(rows)
         width = float(np.sqrt(2 * variance.sum() * rows.shape[0] / (rows.shape[0] - 1)))
-    return RadialAffinity(rows, _squared_lengths(rows), width)
+    return RadialAffinity(rows, squared_row_lengths(rows), width)
 
 
 def _heat(distances: FloatArray, width: float) -> FloatArray:
-    if width == 0:  # mean distance if all nodes are equal
+    if width == 0:  # the mean distance if all nodes are equal
         return np.ones(len(distances))
     with np.errstate(over="ignore"):  # exp(−∞) is 0
         weights: FloatArray = np.exp(-((distances / width) ** 2) / 2)
@@ -155,22 +154,11 @@ def _inner_products(distances: Sparse, squared_lengths: FloatArray) -> FloatArra
 
 
 def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> None:
-    """Warn if most nodes are isolated; `others` is the total affinity of each node with other nodes: (n,)."""
+    """Warn if most nodes are isolated; `others` is the total affinity of each node to other nodes: (n,)."""
     n_apart = int(np.count_nonzero(others < NEXT_TO_NONE))
     if 2 * n_apart > len(others):
         warn_caller(
-            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with other nodes, so the scores "
+            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity to other nodes, so the scores "
             f"depend on few nodes; {way_out}.",
             UserWarning,
         )
-
-
-def _squared_lengths(rows: Features) -> FloatArray:
-    squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
-    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _row_sums_of_product(left: Features, right: FloatArray) -> FloatArray:
-    if sparse.issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", left, right))

@@ -1,6 +1,6 @@
 """Products of the columns of a feature matrix along links, compiled for sparse matrices.
 
-They have a file of their own because numba is slow to import, and most callers of `statistics` do not need it.
+They are in a separate file because importing Numba is slow, and most users of `rows.statistics` do not need it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from blockselect.rows.sums import sum_over_pairs
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.compiled import compiled
 
-_CELLS = 2**22  # numbers of a dense product in memory at once
+_CELLS = 2**22  # maximum number of entries of a dense product in memory
 
 
 def products_along_links(features: Features, weights: Sparse) -> FloatArray:
-    """xᵀ A x of each feature: (m,). A X is much denser than X, so it is never stored as a whole.
+    """xᵀ A x of each feature: (m,). A X, which is much denser than X, is never stored completely.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
 def _products_of_pairs(block: Sparse, rows: slice, other: Sparse, other_rows: slice, weights: Sparse) -> FloatArray:
     """2 Σ A_ij x_il x_jl over nodes i in some rows and nodes j < i in some other rows: (m,)."""
     is_whole = rows == other_rows == slice(0, weights.shape[0])
-    part = weights if is_whole else weights[rows, other_rows]  # even this slice of all rows would be a copy
+    part = weights if is_whole else weights[rows, other_rows]  # even a slice of all rows would be a copy
     links = sparse.tril(part, k=rows.start - other_rows.start - 1).tocoo()
     return 2 * products_of_links(links.row, links.col, links.data, block, other)
 
@@ -49,17 +49,17 @@ def products_of_links(first: IntArray, second: IntArray, weights: FloatArray, X:
     Parameters
     ----------
     first, second : arrays of shape (links,)
-        Rows of X and of the other matrix. Links of the same first row should follow each other.
+        Rows of X and of the other matrix. For speed, links with the same first row should be consecutive.
     weights : array of shape (links,)
     X, other : CSR of m columns
     """
     here, there = ((part.indptr, part.indices, part.data) for part in (X, other))
-    sums: FloatArray = _shared(first, second, weights, *here, *there, X.shape[1])
+    sums: FloatArray = _sum_over_links(first, second, weights, *here, *there, X.shape[1])
     return sums
 
 
 def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, levels: FloatArray) -> FloatArray:
-    """xᵀ A y of each feature: (m,), where y has one level per group of nodes and feature.
+    """xᵀ A y of each feature: (m,), where y has one value for each group of nodes and feature.
 
     Parameters
     ----------
@@ -68,14 +68,15 @@ def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, le
     groups : array of shape (n,)
         The group of each node.
     levels : array of shape (number of groups, m)
+        The values of y.
     """
     parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
-    sums: FloatArray = _met(*parts, groups, levels)
+    sums: FloatArray = _sum_with_levels(*parts, groups, levels)
     return sums
 
 
 @compiled
-def _shared(
+def _sum_over_links(
     first: IntArray,
     second: IntArray,
     weights: FloatArray,
@@ -87,7 +88,7 @@ def _shared(
     other_values: FloatArray,
     n_features: int,
 ) -> FloatArray:
-    """See `products_of_links`; the features of the first row are laid out once for all its links."""
+    """See `products_of_links`; the features of the first row are written to a dense array once for all its links."""
     sums, laid_out = np.zeros(n_features), np.zeros(n_features)
     here = -1
     for link in range(len(first)):
@@ -104,7 +105,7 @@ def _shared(
 
 
 @compiled
-def _met(
+def _sum_with_levels(
     link_starts: IntArray,
     neighbours: IntArray,
     weights: FloatArray,

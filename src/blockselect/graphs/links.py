@@ -1,4 +1,4 @@
-"""Graphs made from a graph by changing its links: resampled links and capped weights."""
+"""Graphs with changed links: resampled links and capped weights."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from scipy import sparse
 
 from blockselect.utils.arrays import Sparse
 
-_OF_LINKS = 0.5  # share of the links that should count, which is that of exponentially distributed weights
-_OF_NODES = 4  # links per node that are enough in any case
-_NEGLIGIBLE = 1e-150  # smallest relative weight, because the squares of smaller weights underflow
+_OF_LINKS = 0.5  # effective share of the links that is enough; that of exponentially distributed weights
+_OF_NODES = 4  # effective links per node that are enough in any case
+_NEGLIGIBLE = 1e-150  # smallest relative weight; squares of smaller weights would underflow
 
 
 def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
     """Poisson bootstrap of the links: each weight is multiplied by a Poisson count of mean 1.
 
-    On average a link keeps its weight, and about one link in three is left out. If no link is left, all counts are
-    drawn again.
+    The expected weight of each link stays the same, and about one link in three is dropped. If no link remained, all
+    counts would be drawn again.
 
     Parameters
     ----------
@@ -43,11 +43,11 @@ def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
 
 
 def cap_weights(adjacency: Sparse) -> Sparse:
-    """Cap the weights if a few links outweigh all others: the largest cap under which enough links count is used.
+    """Cap the weights if a few links dominate, at the largest cap that leaves enough effective links.
 
-    The effective number of links is (Σw)² / Σw²: the number of links if all weights are equal, and near 1 if one link
-    outweighs the rest. Half of the links are enough, or four per node if that is less. A graph that needs no cap is
-    returned itself.
+    The effective number of links is (Σw)² / Σw²: the number of links if all weights are equal, and close to 1 if one
+    link dominates. Half of the links are enough, or four per node if that is less. A graph that needs no cap is
+    returned without a copy.
 
     Parameters
     ----------

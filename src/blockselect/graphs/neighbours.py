@@ -8,29 +8,31 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
 from blockselect.rows.matrices import by_density
-from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _EPS = float(np.finfo(np.float64).eps)
 TIED = 1e-9  # relative difference up to which two distances count as equal
-_ROUNDING = 16 * _EPS  # absolute difference, relative to the length of a row, which rounding leaves of a zero
-_PAIRS = 2**22  # pairs of nodes in one batch
-_VALUES = 2**22  # feature differences in memory at once
-_GROWTH = 4  # factor by which the number of candidates grows if the last may be as near as the last neighbour
+_ROUNDING = 16 * _EPS  # rounding error of a zero difference, relative to the length of a row
+_PAIRS = 2**22  # pairs of nodes per batch
+_VALUES = 2**22  # feature differences in memory at a time
+_GROWTH = 4  # factor by which the number of candidates increases if the last may be as near as the last neighbour
 
 
-def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
-    """Distances from each node to its nearest other nodes; to all other nodes if there are fewer.
+def nearest_others(rows: Sparse, n_neighbors: int, *, pairs_at_once: int = _PAIRS) -> Sparse:
+    """Distances from each node to its nearest other nodes, at most to all of them.
 
-    The result depends only on the values of the features. Distances that differ only by rounding count as equal, and
-    among equal distances the first node is nearer. So neither the storage of the features, nor their float type, nor
-    the batch size matters. Candidates come from scikit-learn; their distances are computed again from differences in a
-    fixed order. If the last candidate may be as near as the last neighbour, more candidates are requested.
+    The result depends only on the values of the features, not on their storage, float type or batch size: distances
+    that differ only by rounding count as equal, and of equally distant nodes the first is used. Scikit-learn finds
+    candidates, whose distances are recomputed from differences in a fixed order. If the last candidate may be as near
+    as the last neighbour, more candidates are requested.
 
     Parameters
     ----------
     rows : CSR of shape (n, m)
         From `as_plain_csr`, with at least two rows.
     n_neighbors : int
+    pairs_at_once : int
+        Number of pairs of nodes per batch.
 
     Returns
     -------
@@ -41,13 +43,13 @@ def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
     k = min(n_neighbors, n - 1)
     searched = by_density(rows)
     search = NearestNeighbors().fit(searched)
-    squared_lengths = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    error = 4 * (m + 4) * _EPS  # of a squared distance by inner products, relative to the squared lengths of both rows
+    squared_lengths = squared_row_lengths(rows)
+    error = 4 * (m + 4) * _EPS  # of a squared distance from inner products, relative to both squared lengths
     near, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
     waiting, n_asked = np.arange(n), min(2 * (k + 1), n)
     while len(waiting):
         left = []
-        for some in gen_batches(len(waiting), max(1, _PAIRS // n_asked)):
+        for some in gen_batches(len(waiting), max(1, pairs_at_once // n_asked)):
             nodes = waiting[some]
             found, others = search.kneighbors(searched[nodes], n_asked)
             exact = _distances(rows, nodes, others)
@@ -68,7 +70,7 @@ def _first(
 ) -> tuple[IntArray, FloatArray]:
     """The k nearest nodes of each node, ordered by index, and their distances.
 
-    These are all nodes closer than `nearer`, and the first of the nodes up to `tied`.
+    They are all nodes at a distance below `nearer`, and the first of the nodes up to the distance `tied`.
     """
     by_index = np.argsort(others, axis=1)
     exact = np.take_along_axis(exact, by_index, axis=1)
@@ -76,6 +78,11 @@ def _first(
     taken = np.sort(np.argsort(preference, axis=1, kind="stable")[:, :k], axis=1)
     near = np.take_along_axis(others, np.take_along_axis(by_index, taken, axis=1), axis=1)
     return near, np.take_along_axis(exact, taken, axis=1)
+
+
+def squared_row_lengths(rows: Features) -> FloatArray:
+    """‖x_i‖² of each row: (n,)."""
+    return np.asarray((rows * rows).sum(axis=1), dtype=np.float64).ravel()
 
 
 def _distances(rows: Sparse, nodes: IntArray, others: IntArray) -> FloatArray:

@@ -16,8 +16,7 @@ from blockselect.inputs.features import check_feature_table
 from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import check_classes
 from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
-from blockselect.rows.chunks import RowChunks
-from blockselect.rows.sums import by_row
+from blockselect.rows.sums import by_row, in_memory
 from blockselect.utils.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.wording import count
@@ -243,7 +242,7 @@ def check_attributed_graph(
         features, node_ids=node_ids, feature_names=feature_names, non_negative=non_negative, dtype=dtype
     )
     if adjacency is None and n_neighbors is not None:
-        if isinstance(table.matrix, RowChunks):
+        if not in_memory(table.matrix):
             raise ValueError("a nearest-neighbour graph needs the features in memory; pass an adjacency.")
         adjacency = nearest_neighbour_graph(table.matrix, n_neighbors)
     n_nodes = table.matrix.shape[0]

@@ -23,6 +23,7 @@ from blockselect.inputs.kinds import (
 from blockselect.rows.checks import check_features
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.matrices import as_array, as_float_matrix, as_pandas, is_frame, is_tensor
+from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import Features, ObjectArray
 from blockselect.utils.extras import comes_from
 from blockselect.utils.parameters import check_names
@@ -101,7 +102,7 @@ def check_feature_table(
     names = check_names(
         table.feature_names if feature_names is None else feature_names, matrix.shape[1], "feature name", "column"
     )
-    if isinstance(matrix, RowChunks):
+    if not in_memory(matrix):
         matrix.check(np.dtype(dtype))
     else:
         check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)

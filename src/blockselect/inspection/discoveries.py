@@ -20,8 +20,8 @@ from blockselect.inputs.adjacency import graph_of
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.null_model import MIN_REFERENCE, match_pulls, reference_features
-from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_units, presence
+from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import FloatArray, IntArray
 from blockselect.utils.errors import ParameterError, memory_for
 from blockselect.utils.parameters import check_share, check_whole, generator_from
@@ -113,7 +113,7 @@ def discover_features(
     if n_blocks is not None:
         check_whole("n_blocks", n_blocks, 1)
     check_testable(graph_of(X, adjacency), None)
-    if isinstance(X, RowChunks):
+    if not in_memory(X):
         raise ValueError(f"X is in row chunks, but {NO_TEST_OF_CHUNKS}; pass some of the features as one matrix.")
     with memory_for("test the features"), follow("discover_features", verbose) as progress:
         graph = check_attributed_graph(X, adjacency)

@@ -1,4 +1,4 @@
-"""Checks of the values of features and link weights; each error says what is wrong, where it is, and what to do."""
+"""Checks of the values of features and link weights; each error says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 

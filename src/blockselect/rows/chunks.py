@@ -1,13 +1,14 @@
-"""RowChunks: features as chunks of rows, read one at a time; for those of a Dask cluster, see `dask_chunks`."""
+"""RowChunks: features in chunks of rows that are read one at a time; `dask_chunks` reads them on a Dask cluster."""
 
 from __future__ import annotations
 
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -23,30 +24,44 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.extras import needed, on_request
 from blockselect.utils.parameters import check_names, check_whole
 
-_CHUNK_BYTES = 2**26  # of a chunk stored densely in float64, if we choose the number of its rows
-_HELD_BYTES = 2**27  # of rows that `sum_over_pairs` keeps while it reads all rows before them
+_CHUNK_BYTES = 2**26  # size of a chunk as a dense float64 array, unless the user sets the number of rows
+_BYTES_PER_VALUE = 12  # of a sparse matrix: a float64 and the number of its column
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
 
 
 @dataclass(frozen=True, slots=True)
+class Checksum:
+    """Identifies the content of a chunk, which must be the same in each pass."""
+
+    shape: tuple[int, int]
+    pattern: int  # depends on which values are not zero
+    total: float  # depends on these values and their order
+
+    @classmethod
+    def of(cls, block: Sparse) -> Checksum:
+        pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
+        return cls(block.shape, pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz))))
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkSurvey:
-    """What a first pass finds in one chunk."""
+    """Summary of one chunk from the first pass."""
 
     n_rows: int
     n_features: int
-    n_values: int  # values other than zero
+    n_values: int  # number of non-zero values
     largest: float
-    smallest: float  # of the values other than zero; infinity without such values
-    are_whole: bool  # whether all values are whole numbers
+    smallest: float  # of the non-zero values; infinity if there are none
+    are_whole: bool  # whether all values are integers
     dtype: np.dtype[Any]
-    checksum: tuple[int, float]  # zeros for features in memory, which are not read again
-    index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
+    checksum: Checksum | None  # None for features in memory, which are not read again
+    index: pd.Index[Any] | None  # row names and column names of a DataFrame
     columns: pd.Index[Any] | None
 
     @classmethod
-    def of(cls, raw: Any, block: Features) -> ChunkSurvey:
-        """The survey of a chunk as it was given and after the checks."""
+    def of(cls, block: Features, raw: Any = None) -> ChunkSurvey:
+        """Summarize a checked chunk, or features in memory; `raw` is the chunk as the user passed it."""
         values, has_names = stored_values(block), isinstance(raw, pd.DataFrame)
         return cls(
             n_rows=block.shape[0],
@@ -56,7 +71,7 @@ class ChunkSurvey:
             smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
-            checksum=(0, 0.0) if raw is block else checksum(block),
+            checksum=None if raw is None else Checksum.of(block),
             index=raw.index if has_names else None,
             columns=raw.columns if has_names else None,
         )
@@ -64,7 +79,7 @@ class ChunkSurvey:
 
 @dataclass(frozen=True)
 class Survey:
-    """Results of the first pass over the chunks."""
+    """Summary of all chunks from the first pass."""
 
     n_features: int
     chunks: tuple[ChunkSurvey, ...]
@@ -72,22 +87,22 @@ class Survey:
 
     @classmethod
     def of(cls, chunks: Sequence[ChunkSurvey], n_features: int | None = None) -> Survey:
-        """Check that chunks fit together; `n_features` is taken from the first chunk unless it is known."""
+        """Check that the chunks match and combine their summaries; by default, the first one sets `n_features`."""
         if not chunks:
-            raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
+            raise ValueError("there are no chunks of rows; pass a list, or a function that returns a new iterator.")
         width, dtype = n_features or chunks[0].n_features, chunks[0].dtype
         columns = next((chunk.columns for chunk in chunks if chunk.columns is not None), None)
         for number, chunk in enumerate(chunks):
             check_width(number, chunk.n_features, width)
-            if chunk.dtype != dtype:  # whole numbers became double precision
+            if chunk.dtype != dtype:  # integers were converted to float64
                 raise ValueError(
                     f"chunk {number} of features is {chunk.dtype} but the chunks before it are {dtype}, so equal "
-                    "values would differ; convert every chunk to one type, for example chunk.astype(numpy.float64)."
+                    "values would differ; convert all chunks to the same type, such as chunk.astype(numpy.float64)."
                 )
             if chunk.columns is not None and not chunk.columns.equals(columns):
                 raise ValueError(
-                    f"chunk {number} of features has other columns, or another column order, than the chunks "
-                    "before it; give every chunk the same columns: chunk[columns]."
+                    f"chunk {number} of features has different columns from the chunks before it, or the same columns "
+                    "in a different order; give every chunk the same columns: chunk[columns]."
                 )
         indexes = [chunk.index for chunk in chunks if chunk.index is not None]
         has_ids = len(indexes) == len(chunks) and not all(map(counts_rows, indexes))
@@ -95,26 +110,26 @@ class Survey:
 
     @cached_property
     def rows(self) -> list[slice]:
-        """The rows of each chunk among all rows."""
+        """The range of rows of each chunk."""
         ends = np.cumsum([0, *(chunk.n_rows for chunk in self.chunks)]).tolist()
         return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
 class RowChunks:
-    """Features larger than memory: a re-iterable of CSR blocks of rows, each checked as it is read.
+    """Features that are too large for memory: an iterable of CSR blocks of rows, each checked when it is read.
 
-    Make one with a `from_` method. A fit passes over the chunks a few times: once to check and count, and once for
+    Create one with a `from_` method. A fit reads all chunks several times: once to check and count them, and once for
     each sum over rows that it needs.
 
     Parameters
     ----------
     blocks : callable
-        Called without arguments for each pass; returns the same blocks in the same order every time.
+        Called without arguments for each pass; must return the same blocks in the same order every time.
     feature_names : iterable, optional
         Names of the columns.
     node_ids : iterable, optional
-        Names of all rows. By default, the index of each chunk if chunks are DataFrames, unless it is only 0, 1, …
-        in each chunk.
+        Names of all rows. By default, they are taken from the index of the chunks if these are DataFrames, unless
+        the index of every chunk is 0, 1, ….
 
     Examples
     --------
@@ -123,6 +138,8 @@ class RowChunks:
     >>> chunks.shape, [block.nnz for block in chunks]
     ((5, 3), [3, 6])
     """
+
+    held_bytes = 2**27  # size of the chunks that `sum_over_pairs` keeps in memory while it reads others
 
     def __init__(
         self,
@@ -136,6 +153,7 @@ class RowChunks:
         self._names = None if feature_names is None else list(feature_names)
         self._survey: Survey | None = None
         self._column_sums: FloatArray | None = None
+        self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`: function, rows, arguments
 
     @classmethod
     def from_blocks(
@@ -145,7 +163,7 @@ class RowChunks:
         feature_names: Iterable[Any] | None = None,
         node_ids: Iterable[Any] | None = None,
     ) -> RowChunks:
-        """From dense or sparse blocks of rows: a list, or a function that returns a new iterator at each call."""
+        """Read dense or sparse blocks of rows from a list, or from a function that returns a new iterator."""
         if isinstance(blocks, Iterator):
             raise ValueError(
                 f"blocks is of type {type(blocks).__name__}, an iterator that can be read only once, but a fit reads "
@@ -158,7 +176,7 @@ class RowChunks:
 
     @classmethod
     def from_npy(cls, path: Path, *, rows_per_chunk: int | None = None) -> RowChunks:
-        """From a matrix in a ``.npy`` file, which is memory-mapped. By default a chunk takes 64 MiB."""
+        """Read a matrix from a ``.npy`` file, which is memory-mapped. By default, a chunk takes 64 MiB."""
         check_rows_per_chunk(rows_per_chunk)
         try:
             matrix = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -170,12 +188,12 @@ class RowChunks:
 
     @classmethod
     def from_parquet(cls, path: Path) -> RowChunks:
-        """From a Parquet file, one chunk per row group; columns name the features, and the index of pandas the nodes.
+        """Read a Parquet file, one chunk per row group. Its columns are features, and its pandas index names the nodes.
 
-        Needs pyarrow.
+        Requires pyarrow.
         """
         parquet = needed("pyarrow.parquet", "Parquet")
-        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that are an index
+        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without the columns of the index
         with parquet.ParquetFile(path) as file:
             first = file.read(columns=[str(name) for name in columns[:1]], use_pandas_metadata=True).to_pandas()
         has_ids = first.index.name is not None or not counts_rows(first.index)
@@ -190,7 +208,7 @@ class RowChunks:
 
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
-        """From the matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file given by its path."""
+        """Read the matrix X of an AnnData, which may be backed, or of an ``.h5ad`` file."""
         check_rows_per_chunk(rows_per_chunk)
         if isinstance(adata, str | PathLike):
             adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
@@ -211,9 +229,9 @@ class RowChunks:
         feature_names: Iterable[Any] | None = None,
         node_ids: Iterable[Any] | None = None,
     ) -> RowChunks:
-        """Chunks that a Dask cluster loads and sums up where they are: one `dask.delayed` block of rows per chunk.
+        """Let the workers of a Dask cluster load and process the chunks: one `dask.delayed` block of rows per chunk.
 
-        Needs Dask.
+        Requires Dask.
         """
         made: RowChunks = on_request("rows.dask_chunks").DelayedChunks(
             delayed, n_features, feature_names=feature_names, node_ids=node_ids
@@ -222,18 +240,18 @@ class RowChunks:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns; the first call reads all chunks once."""
+        """Number of rows and number of columns; the first call reads all chunks once."""
         survey = self.survey()
         return sum(chunk.n_rows for chunk in survey.chunks), survey.n_features
 
     @property
     def n_values(self) -> int:
-        """Number of non-zero values in all rows, even if only some are selected."""
+        """Number of non-zero values, including those in rows that were not selected."""
         return sum(chunk.n_values for chunk in self.survey().chunks)
 
     @property
     def slices(self) -> list[slice]:
-        """The rows of each chunk among all rows."""
+        """The range of rows of each chunk."""
         return self.survey().rows
 
     @property
@@ -246,76 +264,75 @@ class RowChunks:
         return check_names(ids, self.shape[0], "node id", "row")
 
     def __iter__(self) -> Iterator[Sparse]:
-        return (block for _, block in self._read())
+        for number, (_, checked) in enumerate(self._read()):
+            block = checked
+            for function, rows, shared in self._steps:
+                block = function(block, rows[number], *shared)
+            yield block
 
     def _read(self) -> Iterator[tuple[Any, Sparse]]:
-        """Each chunk as it was given, and after the checks."""
-        n_seen = 0
-        for number, raw in enumerate(_readable(self._blocks)):
-            block, n_seen = checked_block(raw, number), number + 1
-            self._check_same(number, block.shape[0])
-            if self._survey is not None:
-                check_width(number, block.shape[1], self._survey.n_features)
-                check_same_values(number, block, self._survey.chunks[number].checksum)
+        """Yield each chunk as the user passed it, and as it is after the checks."""
+        known = None if self._survey is None else [chunk.checksum for chunk in self._survey.chunks]
+        n_read = 0
+        for raw in _readable(self._blocks):
+            block = checked_block(raw, n_read)
+            if known is not None:
+                check_unchanged(n_read, block, known[n_read] if n_read < len(known) else None)
+            n_read += 1
             yield raw, block
-        self._check_same(n_seen, None)
-
-    def _check_same(self, number: int, n_rows: int | None) -> None:
-        """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
-        if self._survey is None:
-            return
-        known = self._survey.chunks[number].n_rows if number < len(self._survey.chunks) else None
-        if n_rows != known:
-            before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
-            raise ValueError(
-                f"chunk {number} of features had {before} in the first pass and has {now} now; pass a function that "
-                "returns a new iterator over the same chunks at every call."
-            )
+        if known is not None and n_read < len(known):
+            check_unchanged(n_read, None, known[n_read])
 
     def with_rows(self) -> Iterator[tuple[Sparse, slice]]:
-        """Each chunk, and which of all rows it contains."""
-        first = 0
-        for block in self:
-            rows = slice(first, first + block.shape[0])
-            first = rows.stop
-            yield block, rows
+        """Yield each chunk with the range of its rows."""
+        return zip(self, self.slices, strict=True)
 
     def map(self, function: Part, *shared: Any) -> RowChunks:
-        """The chunks ``function(block, rows, *shared)``, with as many rows, computed whenever a chunk is read."""
-        return _Mapped(self, function, shared, self.survey())
+        """Apply ``function(block, rows, *shared)``, which keeps the number of rows, whenever a chunk is read."""
+        return self._then(function, shared, self.survey())
 
     def __getitem__(self, nodes: BoolArray) -> RowChunks:
-        """The rows for which a boolean array of shape (n,) is true."""
-        return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
+        """Select the rows for which a boolean array of shape (n,) is true."""
+        n_rows = [int(np.count_nonzero(nodes[rows])) for rows in self.slices]
+        # All other statistics still refer to all rows.
+        kept = [replace(chunk, n_rows=n) for chunk, n in zip(self.survey().chunks, n_rows, strict=True)]
+        return self._then(_keep_rows, (nodes,), Survey(self.survey().n_features, tuple(kept)))
+
+    def _then(self, function: Part, shared: tuple[Any, ...], survey: Survey) -> RowChunks:
+        """Return these chunks with one more function that is applied whenever a chunk is read."""
+        mapped = copy(self)
+        mapped._steps = [*self._steps, (function, self.slices, tuple(map(self.place, shared)))]
+        mapped._survey, mapped._ids, mapped._column_sums = survey, None, None
+        return mapped
 
     def some(self, rows: IntArray) -> Sparse:
-        """Load some rows; `rows` are their numbers, in increasing order."""
+        """Load the rows with these numbers, which must be in increasing order."""
         is_wanted = np.zeros(self.shape[0], dtype=bool)
         is_wanted[rows] = True
         return sparse.csr_array(sparse.vstack(list(self[is_wanted])))
 
     def sum(self, part: Part, *shared: Any) -> Any:
-        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being its slice of all rows."""
+        """Sum ``part(block, rows, *shared)`` over all chunks; `rows` is the range of rows of the chunk."""
         total = None
         for block, rows in self.with_rows():
             total = added(total, part(block, rows, *shared))
         return total
 
     def column_sums(self) -> FloatArray:
-        """Rows with a value other than zero, and the sum, of each column: (2, m). Computed in one pass and kept."""
+        """Number of non-zero values and sum of each column: (2, m). Computed in one pass and stored."""
         if self._column_sums is None:
             self._column_sums = self.sum(column_sums)
         return self._column_sums
 
     def concatenate(self, part: Part, *shared: Any) -> Any:
-        """The arrays ``part(block, rows, *shared)`` of all chunks, one entry per row, one after the other."""
+        """Concatenate ``part(block, rows, *shared)``, an array with one entry per row, over all chunks."""
         return np.concatenate([part(block, rows, *shared) for block, rows in self.with_rows()])
 
     def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        """The sum of ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
+        """Sum ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
 
-        Every row is paired with at least all earlier rows that are linked to it; `part` must count only pairs in
-        which the row of `other` comes first. Several chunks at a time are kept while the chunks before them are read.
+        Each row is paired with at least all earlier rows that are linked to it; `part` must count only pairs in which
+        the row of `other` comes first. Several chunks are kept in memory while the chunks before them are read.
 
         Parameters
         ----------
@@ -325,28 +342,29 @@ class RowChunks:
         *shared
             Further arguments of `part`.
         """
-        total = None
-        for held in self._held_together():
+        total, chunks = None, self.with_rows()
+        for numbers in self._held_together():
+            held = list(islice(chunks, len(numbers)))
             end = held[-1][1].stop
             before = takewhile(lambda other: other[1].start < end, self.with_rows())  # noqa: B023 (used at once)
             total = sum_of_pairs(part, held, before, links, *shared, total=total)
         return total
 
-    def _held_together(self) -> Iterator[list[tuple[Sparse, slice]]]:
-        """Several chunks and their rows, as many as take `_HELD_BYTES`, but at least one."""
-        held: list[tuple[Sparse, slice]] = []
-        n_bytes = 0
-        for block, rows in self.with_rows():
-            size = block.data.nbytes + block.indices.nbytes + block.indptr.nbytes
-            if held and n_bytes + size > _HELD_BYTES:
-                yield held
-                held, n_bytes = [], 0
-            held.append((block, rows))
+    def _held_together(self) -> list[list[int]]:
+        """Group consecutive chunks, by number, so that a group takes at most `held_bytes` or is a single chunk."""
+        groups: list[list[int]] = []
+        n_bytes = math.inf
+        for number, chunk in enumerate(self.survey().chunks):
+            size = _BYTES_PER_VALUE * chunk.n_values
+            if n_bytes + size > self.held_bytes:
+                groups.append([])
+                n_bytes = 0
+            groups[-1].append(number)
             n_bytes += size
-        yield held
+        return groups
 
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
-        """Each state after ``state = step(block, rows, state, *shared)`` for all chunks in order.
+        """Update each state by ``step(block, rows, state, *shared)``, chunk by chunk, and return the final states.
 
         A chunk is read once for all states, whose steps run in threads. `step` may change a state in place.
         """
@@ -356,34 +374,23 @@ class RowChunks:
         return list(states)
 
     def place(self, shared: Any) -> Any:
-        """What to pass in place of an object that many sums share, so that it is sent only once."""
+        """Return what to pass instead of an object that several sums use, so that it is sent only once."""
         return shared
 
     def survey(self) -> Survey:
-        """Number of rows and largest value of each chunk; the first call reads all chunks."""
+        """Summary of all chunks; the first call reads them once."""
         if self._survey is None:
             self._survey = self._first_pass()
         return self._survey
 
     def check(self, dtype: np.dtype[Any]) -> None:
-        """Raise an error if all values are zero, or if the largest is outside the range of the solver."""
+        """Check that not all values are zero, and that the largest one is within the range of the solver."""
         survey = self.survey()
         largest = [chunk.largest for chunk in survey.chunks]
         check_range(max(largest), self.shape[0], dtype, lambda: f"chunk {largest.index(max(largest))}")
 
     def _first_pass(self) -> Survey:
-        return Survey.of([ChunkSurvey.of(raw, block) for raw, block in self._read()])
-
-
-class _Mapped(RowChunks):
-    """See `RowChunks.map`."""
-
-    def __init__(self, source: RowChunks, function: Part, shared: tuple[Any, ...], survey: Survey) -> None:
-        super().__init__(lambda: iter(source))
-        self._source, self._function, self._shared, self._survey = source, function, shared, survey
-
-    def __iter__(self) -> Iterator[Sparse]:
-        return (self._function(block, rows, *self._shared) for block, rows in self._source.with_rows())
+        return Survey.of([ChunkSurvey.of(block, raw) for raw, block in self._read()])
 
 
 def column_sums(block: Sparse, rows: slice) -> FloatArray:
@@ -393,19 +400,12 @@ def column_sums(block: Sparse, rows: slice) -> FloatArray:
     return np.stack([holders, np.bincount(block.indices, block.data, minlength=m)])
 
 
-def keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
+def _keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
     return block[nodes[rows]]
 
 
-def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
-    """The survey of some of the rows; the largest and smallest values are still taken over all rows."""
-    n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
-    kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
-    return Survey(survey.n_features, tuple(kept))
-
-
 def _readable(blocks: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-    """The blocks of one pass; an error names the chunk that could not be read."""
+    """Yield the blocks of one pass; an error names the chunk that could not be read."""
     number = 0
     try:
         for number, raw in enumerate(blocks()):
@@ -419,18 +419,18 @@ def _readable(blocks: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 
 def unreadable(number: int, error: Exception) -> ValueError:
     return ValueError(
-        f"chunk {number} of features could not be read ({type(error).__name__}: {error}); check where it comes from."
+        f"chunk {number} of features could not be read ({type(error).__name__}: {error}); check its source."
     )
 
 
 def check_rows_per_chunk(rows_per_chunk: Any) -> None:
-    """Check that it is None or a positive whole number."""
+    """Check that a number of rows is None or a positive integer."""
     if rows_per_chunk is not None:
         check_whole("rows_per_chunk", rows_per_chunk, 1)
 
 
 def check_width(number: int, n_features: int, expected: int) -> None:
-    """Raise an error if a chunk does not have the features of the others; compiled sums rely on that in every pass."""
+    """Check that a chunk has as many features as the others; compiled sums rely on that."""
     if n_features != expected:
         raise ValueError(
             f"chunk {number} of features has {n_features} columns; expected {expected}. Give every chunk the "
@@ -438,16 +438,17 @@ def check_width(number: int, n_features: int, expected: int) -> None:
         )
 
 
-def checksum(block: Sparse) -> tuple[int, float]:
-    """A number that depends on which values are not zero, and one that depends on these values and their order."""
-    pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
-    return pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz)))
-
-
-def check_same_values(number: int, block: Sparse, expected: tuple[int, float]) -> None:
-    """Raise an error if the values of a chunk differ from those of the first pass by more than rounding."""
-    (pattern, total), (known_pattern, known_total) = checksum(block), expected
-    if pattern != known_pattern or not math.isclose(total, known_total, rel_tol=1e-9):
+def check_unchanged(number: int, block: Sparse | None, first: Checksum | None) -> None:
+    """Check that a chunk is the same as in the first pass, up to rounding; None means that there is no such chunk."""
+    if block is None or first is None or block.shape[0] != first.shape[0]:
+        before, now = ("none" if one is None else f"{one.shape[0]} rows" for one in (first, block))
+        raise ValueError(
+            f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
+            "each pass: a function passed to RowChunks.from_blocks must return a new iterator at every call."
+        )
+    check_width(number, block.shape[1], first.shape[1])
+    found = Checksum.of(block)
+    if found.pattern != first.pattern or not math.isclose(found.total, first.total, rel_tol=1e-9):
         raise ValueError(
             f"chunk {number} of features has changed since the first pass; give the same rows in the same "
             "order in each pass: fix the seed of random numbers, and do not change the files during a fit."
@@ -460,14 +461,14 @@ def checked_block(raw: Any, number: int) -> Sparse:
 
     def place(offends: Callable[[Any], Any]) -> str:
         row, column = first_entry(block, offends)
-        return f"chunk {number}, row {row} of it, column {column}"
+        return f"row {row} of chunk {number}, column {column}"
 
     check_values(block, place)
     return block
 
 
 def added(total: Any, one: Any) -> Any:
-    """The sum of two parts, or the first part if there is no total yet; a dense total is changed in place."""
+    """Add a part to the total, in place if the total is dense; None is an empty total."""
     if total is None:
         return one
     if isinstance(total, np.ndarray):
@@ -479,7 +480,7 @@ def added(total: Any, one: Any) -> Any:
 def sum_of_pairs(
     part: Part, held: Sequence[tuple[Sparse, slice]], others: Iterable[tuple[Sparse, slice]], *shared: Any, total: Any
 ) -> Any:
-    """Add ``part(block, rows, other, other_rows, *shared)`` of all pairs of a block that is held and another."""
+    """Add ``part(block, rows, other, other_rows, *shared)`` over all pairs of a block in memory and another block."""
     for other, other_rows in others:
         for block, rows in held:
             total = added(total, part(block, rows, other, other_rows, *shared))

@@ -1,4 +1,4 @@
-"""Sums over rows that are compiled. They have a file of their own, because Numba takes half a second to import."""
+"""Compiled sums over rows, in a separate file because importing Numba takes half a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blockselect.utils.compiled import compiled
 def sparse_block_sums(
     starts: IntArray, features: IntArray, values: FloatArray, blocks: IntArray, n_blocks: int, n_features: int
 ) -> FloatArray:
-    """Sum of each sparse feature in each block: (k, m). A sparse product takes several times as long."""
+    """Sum of each sparse feature in each block: (k, m). A sparse product would take several times as long."""
     sums = np.zeros((n_blocks, n_features))
     for node in range(len(blocks)):
         of_block = sums[blocks[node]]

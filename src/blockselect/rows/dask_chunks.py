@@ -1,8 +1,8 @@
-"""DelayedChunks: row chunks that the workers of a Dask cluster load, check and sum up where they are.
+"""DelayedChunks: chunks of rows that the workers of a Dask cluster load, check and process.
 
-A task loads its chunk itself, so a worker holds no more chunks than it has running tasks; chunks that were
-persisted stay where they are in the memory of the cluster. Tasks never change what they are given, because Dask may
-run them again if a worker is lost.
+Each task loads its chunks itself, so a worker has no more chunks in memory than its running tasks need. Persisted
+chunks stay in the memory of the cluster. Tasks do not modify their input, because Dask may repeat them if a worker is
+lost.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from copy import copy, deepcopy
+from copy import deepcopy
 from functools import partial, reduce
 from operator import add
 from typing import Any, TypeAlias
@@ -19,31 +19,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from blockselect.rows.chunks import (
+    Checksum,
     ChunkSurvey,
     Part,
     RowChunks,
     Survey,
-    check_same_values,
-    check_width,
+    check_unchanged,
     checked_block,
-    keep_rows,
     sum_of_pairs,
-    survey_of,
     unreadable,
 )
-from blockselect.utils.arrays import BoolArray, Sparse
+from blockselect.utils.arrays import Sparse
 from blockselect.utils.extras import needed
 
-_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how each chunk is read, and its rows
-_HELD_BYTES = 2**26  # of chunks that a worker keeps together to compare them with others; at least one chunk
-_BYTES_PER_VALUE = 12  # of a sparse matrix
-_PATIENCE = 60.0  # seconds without any worker after which a cluster counts as lost
+_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how to read each chunk, and its rows
+_PATIENCE = 60.0  # seconds without any worker after which the cluster counts as lost
 _LOST = "the Dask cluster was lost during the fit"
 _AGAIN = "There is no partial result; start the cluster and fit again."
 
 
 class DelayedChunks(RowChunks):
     """See `RowChunks.from_delayed`."""
+
+    held_bytes = 2**26  # for each task; a worker may run several tasks
 
     def __init__(
         self,
@@ -56,25 +54,11 @@ class DelayedChunks(RowChunks):
         needed("dask.base", "a delayed row chunk")
         self._delayed = list(delayed)
         self._n_features = int(n_features)
-        self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`
-        self._is_held = [_is_persisted(one) for one in self._delayed]
+        self._is_persisted = [_is_persisted(one) for one in self._delayed]
         super().__init__(lambda: (), feature_names=feature_names, node_ids=node_ids)
 
     def __iter__(self) -> Iterator[Sparse]:
         return (_result(task) for task in self._tasks(_block))
-
-    def map(self, function: Part, *shared: Any) -> RowChunks:
-        return self._then(function, shared, self.survey())
-
-    def __getitem__(self, nodes: BoolArray) -> RowChunks:
-        return self._then(keep_rows, (nodes,), survey_of(self.survey(), nodes))
-
-    def _then(self, function: Part, shared: tuple[Any, ...], survey: Survey) -> DelayedChunks:
-        """These chunks with one more function that is applied whenever a chunk is loaded."""
-        mapped = copy(self)
-        mapped._steps = [*self._steps, (function, self.survey().rows, tuple(map(self.place, shared)))]
-        mapped._survey, mapped._ids, mapped._column_sums = survey, None, None
-        return mapped
 
     def sum(self, part: Part, *shared: Any) -> Any:
         return _result(_tree(self._tasks(_part, part, *map(self.place, shared))))
@@ -83,26 +67,13 @@ class DelayedChunks(RowChunks):
         return np.concatenate(_results(self._tasks(_part, part, *map(self.place, shared))))
 
     def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        placed, groups, rows = [self.place(one) for one in (links, *shared)], self._groups(), self.survey().rows
+        placed, groups, rows = list(map(self.place, (links, *shared))), self._held_together(), self.slices
         pairs = _linked_pairs(links, [slice(rows[group[0]].start, rows[group[-1]].stop) for group in groups])
         tasks = [
             self._task(_pairs, [*groups[here], *groups[there]], part, len(groups[here]), *placed)
             for here, there in pairs
         ]
         return _result(_tree(tasks)) if tasks else np.zeros(self.shape[1])
-
-    def _groups(self) -> list[list[int]]:
-        """Numbers of chunks that a worker may hold together, while it reads the others one at a time."""
-        groups: list[list[int]] = [[]]
-        n_bytes = 0
-        for number, chunk in enumerate(self.survey().chunks):
-            size = _BYTES_PER_VALUE * chunk.n_values
-            if groups[-1] and n_bytes + size > _HELD_BYTES:
-                groups.append([])
-                n_bytes = 0
-            groups[-1].append(number)
-            n_bytes += size
-        return groups
 
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
         placed, ends = list(map(self.place, shared)), [self.place(state) for state in states]
@@ -113,95 +84,84 @@ class DelayedChunks(RowChunks):
     def place(self, shared: Any) -> Any:
         """Send an object to the cluster once, as the result of a task that Dask can repeat if a worker is lost.
 
-        Scattered data would be lost: Dask drops copies that no task waits for, even those of a broadcast.
+        Scattered data could be lost: Dask drops copies that no task waits for, even those of a broadcast.
         """
         client = _client()
-        if client is None or _is_small(shared):
+        if client is None:
             return shared
+        from distributed import Future
+
+        if np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future):
+            return shared  # small enough to be sent with each task, or already on the cluster
         with _clear_errors(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # that is the purpose
+            warnings.filterwarnings("ignore", "Sending large graph")  # this is intended
             return client.submit(_Parcel.open, _Parcel(shared), pure=False)
 
     def _tasks(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         return [self._task(function, [number], *arguments) for number in range(len(self._delayed))]
 
     def _task(self, function: Callable[..., Any], numbers: Sequence[int], *arguments: Any) -> Any:
-        """A task that calls ``function(chunks, *arguments)`` and loads these chunks itself."""
+        """Return a task that loads these chunks and calls ``function(chunks, *arguments)``."""
         from dask.delayed import delayed
 
-        of_steps = [one for _, _, shared in self._steps for one in shared]
-        held = [self._delayed[number] if self._is_held[number] else None for number in numbers]
-        task = _Task(function, [self._chunk(number) for number in numbers], len(of_steps))
-        return delayed(_Task.run)(task, *held, *of_steps, *arguments)
-
-    def _chunk(self, number: int, *, is_first_pass: bool = False) -> _Chunk:
-        steps = [(function, rows[number], len(shared)) for function, rows, shared in self._steps]
-        raw = None if self._is_held[number] else self._delayed[number]
-        if is_first_pass:
-            return _Chunk(number, self._n_features, None, None, steps, raw)
         survey = self.survey()
-        return _Chunk(number, self._n_features, survey.rows[number], survey.chunks[number].checksum, steps, raw)
+        chunks, persisted = zip(*(self._chunk(number, survey) for number in numbers), strict=True)
+        of_steps = [shared for _, _, shared in self._steps]
+        return delayed(_run)(function, list(chunks), list(persisted), of_steps, *arguments)
+
+    def _chunk(self, number: int, survey: Survey | None) -> tuple[_Chunk, Any]:
+        """Return how a task reads a chunk, and its data if they are persisted; `survey` is None in the first pass."""
+        raw, is_persisted = self._delayed[number], self._is_persisted[number]
+        chunk = _Chunk(number, None if is_persisted else raw)
+        if survey is not None:
+            chunk.rows, chunk.checksum = survey.rows[number], survey.chunks[number].checksum
+            chunk.steps = [(function, rows[number]) for function, rows, _ in self._steps]
+        return chunk, raw if is_persisted else None
 
     def _first_pass(self) -> Survey:
         from dask.delayed import delayed
 
-        chunks = [self._chunk(number, is_first_pass=True) for number in range(len(self._delayed))]
-        held = [one if is_held else None for one, is_held in zip(self._delayed, self._is_held, strict=True)]
-        found = _results([delayed(_Chunk.survey)(*each) for each in zip(chunks, held, strict=True)])
-        return Survey.of(found, self._n_features)
+        chunks = (self._chunk(number, None) for number in range(len(self._delayed)))
+        return Survey.of(_results([delayed(_Chunk.survey)(*each) for each in chunks]), self._n_features)
 
 
 class _Chunk:
-    """How a task makes its chunk. Dask does not inspect it, so the chunk is loaded within the task."""
+    """How a task reads a chunk. Dask does not inspect this object, so the chunk is loaded within the task."""
 
-    def __init__(
-        self, number: int, n_features: int, rows: Any, checksum: Any, steps: list[tuple[Part, slice, int]], raw: Any
-    ) -> None:
-        self.number, self.n_features, self.rows, self.checksum = number, n_features, rows, checksum
-        self.steps, self.raw = steps, raw
+    def __init__(self, number: int, raw: Any) -> None:
+        self.number, self.raw = number, raw  # raw is None for a persisted chunk, whose data the task receives
+        self.rows = slice(0)
+        self.checksum: Checksum | None = None
+        self.steps: list[tuple[Part, slice]] = []
 
-    def load(self, held: Any) -> Any:
-        """The chunk as it was given: the data that the cluster holds, or else what its loader returns."""
+    def _load(self, persisted: Any) -> Any:
+        """Return the chunk as the user passed it."""
         if self.raw is None:
-            return held
+            return persisted
         try:
             return self.raw.compute(scheduler="synchronous")
         except Exception as error:
             raise unreadable(self.number, error) from error
 
-    def survey(self, held: Any) -> ChunkSurvey:
-        raw = self.load(held)
-        return ChunkSurvey.of(raw, checked_block(raw, self.number))
+    def survey(self, persisted: Any) -> ChunkSurvey:
+        raw = self._load(persisted)
+        return ChunkSurvey.of(checked_block(raw, self.number), raw)
 
-    def read(self, held: Any, shared: Sequence[Any]) -> Sparse:
-        """Load and check the block, then apply the mapped functions with the arguments `shared`."""
-        block = checked_block(self.load(held), self.number)
-        check_width(self.number, block.shape[1], self.n_features)
-        first = self.steps[0][1] if self.steps else self.rows
-        if block.shape[0] != first.stop - first.start:
-            raise ValueError(
-                f"chunk {self.number} of features had {first.stop - first.start} rows in the first pass and has "
-                f"{block.shape[0]} now; load the same rows every time."
-            )
-        check_same_values(self.number, block, self.checksum)
-        for function, rows, n_shared in self.steps:
-            block = function(block, rows, *shared[:n_shared])
-            shared = shared[n_shared:]
+    def read(self, persisted: Any, of_steps: Sequence[tuple[Any, ...]]) -> Sparse:
+        """Load and check the chunk, and apply the mapped functions; `of_steps` are their further arguments."""
+        block = checked_block(self._load(persisted), self.number)
+        check_unchanged(self.number, block, self.checksum)
+        for (function, rows), shared in zip(self.steps, of_steps, strict=True):
+            block = function(block, rows, *shared)
         return block
 
 
-class _Task:
-    """A call of a function of chunks, which are loaded when the task runs."""
-
-    def __init__(self, function: Callable[..., Any], chunks: list[_Chunk], n_of_steps: int) -> None:
-        self.function, self.chunks, self.n_of_steps = function, chunks, n_of_steps
-
-    def run(self, *given: Any) -> Any:
-        """`given` are the chunks that the cluster holds, the arguments of mapped functions, and those of the call."""
-        n_chunks = len(self.chunks)
-        of_steps, arguments = given[n_chunks : n_chunks + self.n_of_steps], given[n_chunks + self.n_of_steps :]
-        held = zip(self.chunks, given[:n_chunks], strict=True)
-        return self.function([(partial(chunk.read, one, of_steps), chunk.rows) for chunk, one in held], *arguments)
+def _run(
+    function: Callable[..., Any], chunks: list[_Chunk], persisted: list[Any], of_steps: list[Any], *arguments: Any
+) -> Any:
+    """Call a function of some chunks in a task; each chunk is loaded when the function reads it."""
+    pairs = zip(chunks, persisted, strict=True)
+    return function([(partial(chunk.read, data, of_steps), chunk.rows) for chunk, data in pairs], *arguments)
 
 
 def _block(chunks: _Chunks) -> Sparse:
@@ -220,13 +180,13 @@ def _step(chunks: _Chunks, step: Part, state: Any, *shared: Any) -> Any:
 
 
 def _pairs(chunks: _Chunks, part: Part, n_held: int, *shared: Any) -> Any:
-    """Compare the rows of the first chunks, which are held, with those of the others, which are read one at a time."""
+    """Sum over pairs of the first chunks, which are kept in memory, and the others, which are read one at a time."""
     held = [(read(), rows) for read, rows in chunks[:n_held]]
     return sum_of_pairs(part, held, ((read(), rows) for read, rows in chunks[n_held:]), *shared, total=None)
 
 
 def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]:
-    """Pairs of groups of rows that share links, the later group first; a group may be paired with itself."""
+    """Pairs of groups of rows with links between them, the later group first; a group may be paired with itself."""
     group_of = np.repeat(np.arange(len(rows)), [one.stop - one.start for one in rows])
     sources = np.repeat(group_of, np.diff(links.indptr))
     pairs = np.unique(sources * len(rows) + group_of[links.indices])
@@ -234,7 +194,7 @@ def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]
 
 
 def _tree(parts: list[Any]) -> Any:
-    """The sum as a tree: pairs, pairs of pairs, …"""
+    """Add parts in pairs, the results again in pairs, and so on."""
     from dask.delayed import delayed
 
     while len(parts) > 1:
@@ -243,7 +203,7 @@ def _tree(parts: list[Any]) -> Any:
 
 
 def _is_persisted(raw: Any) -> bool:
-    """Whether the cluster holds the data of a chunk, or parts of them."""
+    """Whether the cluster has the data of a chunk, or a part of them, in memory."""
     try:
         from distributed import futures_of
     except ImportError:
@@ -252,7 +212,7 @@ def _is_persisted(raw: Any) -> bool:
 
 
 class _Parcel:
-    """An object that Dask does not inspect."""
+    """Wraps an object so that Dask does not inspect it."""
 
     def __init__(self, content: Any) -> None:
         self.content = content
@@ -261,15 +221,8 @@ class _Parcel:
         return self.content
 
 
-def _is_small(shared: Any) -> bool:
-    """Numbers, types and functions are sent with each task; so is what the cluster already has."""
-    from distributed import Future
-
-    return bool(np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future))
-
-
 def _client() -> Any:
-    """The current client, if there is one; without it Dask's threads do the work."""
+    """Return the current Dask client, or None; without a client, Dask computes in threads of this process."""
     try:
         from distributed import get_client
 
@@ -295,7 +248,7 @@ def _results(tasks: list[Any]) -> list[Any]:
 
 
 def _wait_for_workers(client: Any, futures: list[Any]) -> None:
-    """Wait for the results. Dask would wait forever for new workers if all of them are lost."""
+    """Wait for the results; if all workers are lost, Dask would wait for new ones forever."""
     from distributed import wait
 
     while True:
@@ -310,7 +263,7 @@ def _wait_for_workers(client: Any, futures: list[Any]) -> None:
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """Say what to do if the cluster is lost; there is no result then."""
+    """If the cluster is lost, raise an error that says what to do."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 

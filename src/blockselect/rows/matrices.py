@@ -1,4 +1,4 @@
-"""Any matrix or table of numbers as a float matrix, dense or CSR, and conversions between the two."""
+"""Conversion of matrices and tables to float matrices, dense or CSR."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.extras import comes_from, needed
 from blockselect.utils.parameters import is_number
 
-FEW_NON_ZERO = 0.05  # share of non-zero values below which distances between sparse rows are faster than dense ones
+FEW_NON_ZERO = 0.05  # share of non-zeros below which distances between CSR rows take at most half as long as dense ones
 
 
 def as_float_matrix(matrix: Any, name: str, *, min_rows: int = 0, min_columns: int = 0) -> Features:
@@ -27,7 +27,7 @@ def as_float_matrix(matrix: Any, name: str, *, min_rows: int = 0, min_columns: i
     matrix : array, list, sparse matrix or pandas DataFrame
         float32 is kept; all other types become float64. Values that NumPy would silently convert are rejected.
     name : str
-        What the matrix is called in errors.
+        Name of the matrix in errors.
     min_rows, min_columns : int
         The smallest shape that is accepted.
     """
@@ -50,7 +50,7 @@ def as_float_matrix(matrix: Any, name: str, *, min_rows: int = 0, min_columns: i
 
 
 def _frame_values(frame: pd.DataFrame) -> Any:
-    """The values of a frame: COO if all columns are sparse and leave out zeros, otherwise an array."""
+    """The values of a frame: COO if all columns are sparse with the fill value 0, otherwise an array."""
     accessor: Any = getattr(frame, "sparse", None)  # only a frame whose columns are all sparse has it
     if accessor is not None:
         leaves_out_zeros = all(kind.fill_value == 0 for kind in frame.dtypes)
@@ -73,8 +73,8 @@ def canonical_csr(matrix: Any, name: str) -> Sparse:
             if (np.diff(matrix.indptr) < 0).any():  # SciPy does not check this in a matrix without entries
                 raise ValueError("its index pointers decrease")
         except ValueError as error:
-            raise ValueError(f"{name} is not a valid sparse matrix ({error}); build it again.") from error
-    # Conversion to float comes before anything is added up, because small integers would overflow.
+            raise ValueError(f"{name} is not a valid sparse matrix ({error}); rebuild it.") from error
+    # Convert to float before duplicates are summed, because small integer types would overflow.
     csr = sparse.csr_array(matrix.astype(np.float32 if matrix.dtype == np.float32 else np.float64))
     csr.sum_duplicates()
     csr.eliminate_zeros()
@@ -110,7 +110,7 @@ def _check_dimensions(matrix: Any, name: str) -> None:
 
 
 def check_kind(dtype: Any, name: str) -> None:
-    """Raise an error for types that are not real numbers, although NumPy converts them."""
+    """Raise an error for types other than real numbers, even if NumPy would convert them."""
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} is {dtype}; pass real numbers.")
     if dtype.kind not in "biufO":
@@ -118,7 +118,7 @@ def check_kind(dtype: Any, name: str) -> None:
 
 
 def refuse_mask(array: NDArray[Any], name: str) -> None:
-    """Raise an error if values are masked: there is no number to use in their place."""
+    """Raise an error if values are masked, because no number could replace them."""
     if np.ma.is_masked(array):
         hidden = np.argwhere(np.ma.getmaskarray(array))
         where = ", ".join(f"{axis} {at}" for axis, at in zip(("row", "column"), hidden[0].tolist(), strict=False))
@@ -152,7 +152,7 @@ def _place_in_column(index: pd.Index[Any], column: Any, at: tuple[int, ...]) -> 
 
 
 def _check_objects(cells: NDArray[Any], name: str, place: Callable[[tuple[int, ...]], str]) -> None:
-    """Raise an error that names the first cell that is not a number; None is a missing number, found later."""
+    """Raise an error that names the first cell that is not a number; a later check finds None, a missing number."""
     for at, cell in np.ndenumerate(cells):
         if cell is None or is_number(cell):
             continue
@@ -160,17 +160,17 @@ def _check_objects(cells: NDArray[Any], name: str, place: Callable[[tuple[int, .
         problem = f"{name} contains {cell!r} at {place(at)}, which is not a float64 number; encode it as a number first"
         if isinstance(cell, str | bytes | int):
             raise ValueError(f"{problem}.")
-        # Scikit-learn's contract: for other objects a TypeError with these words.
+        # Scikit-learn's estimator checks expect a TypeError with these words for other objects.
         raise TypeError(f"{problem}: the argument must be a string or a real number.")
 
 
 def as_dense(matrix: Any) -> FloatArray:
-    """A NumPy array of a dense or sparse matrix."""
+    """Convert a dense or sparse matrix to a NumPy array."""
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
 def as_plain_csr(features: Features) -> Sparse:
-    """A canonical CSR copy in double precision, which is the same for equal features, however they are stored."""
+    """A canonical CSR copy in double precision, the same for equal features however they are stored."""
     rows = sparse.csr_array(features, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
@@ -178,7 +178,7 @@ def as_plain_csr(features: Features) -> Sparse:
 
 
 def without_zeros(matrix: Any, *, own_values: bool = False) -> Sparse:
-    """CSR in double precision without stored zeros; it shares what it can, but not values that are to be changed."""
+    """CSR in double precision without stored zeros; it shares memory if possible, except values if `own_values`."""
     rows = sparse.csr_array(matrix)
     if not rows.data.all():
         rows = rows.copy()
@@ -187,34 +187,34 @@ def without_zeros(matrix: Any, *, own_values: bool = False) -> Sparse:
 
 
 def by_density(rows: Sparse) -> Features:
-    """CSR if few entries are non-zero, otherwise dense: whichever is faster, and the same for equal features."""
+    """CSR if few entries are non-zero, otherwise dense, so that equal features are stored in the same way."""
     return rows if rows.nnz < FEW_NON_ZERO * rows.shape[0] * rows.shape[1] else rows.toarray()
 
 
-def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
-    """Labels 0 … k − 1 as a one-hot matrix (n, k) (paper: F)."""
-    n = len(labels)
-    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
+def membership_matrix(labels: IntArray, n_blocks: int | None = None, dtype: Any = np.float64) -> Sparse:
+    """Labels 0 … k − 1 as a one-hot matrix (n, k) (paper: F); by default, the largest label is k − 1."""
+    n, k = len(labels), int(labels.max()) + 1 if n_blocks is None else n_blocks
+    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, k))
 
 
-def is_frame(thing: Any) -> bool:
-    """Whether it is a table of a library other than pandas."""
-    is_table = type(thing).__name__ in ("DataFrame", "LazyFrame", "Table")
-    return is_table and comes_from(thing, "polars", "pyarrow", "modin", "cudf")
+def is_frame(table: Any) -> bool:
+    """Whether an object is a table from a library other than pandas."""
+    is_table = type(table).__name__ in ("DataFrame", "LazyFrame", "Table")
+    return is_table and comes_from(table, "polars", "pyarrow", "modin", "cudf")
 
 
 def as_pandas(frame: Any, name: str) -> pd.DataFrame:
-    """The same table in pandas; missing numbers become NaN, which a later check reports."""
+    """Convert a table to pandas; missing numbers become NaN, which a later check reports."""
     table = needed("narwhals", f"{name} of type {type(frame).__name__}").from_native(frame).lazy().collect()
     return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
 
 
-def is_tensor(thing: Any) -> bool:
-    return comes_from(thing, "torch") and hasattr(thing, "detach")
+def is_tensor(value: Any) -> bool:
+    return comes_from(value, "torch") and hasattr(value, "detach")
 
 
 def as_array(tensor: Any) -> Any:
-    """The array of a tensor on any device; a sparse tensor becomes COO."""
+    """Convert a tensor on any device to an array; a sparse tensor becomes COO."""
     if not is_tensor(tensor):
         return np.asarray(tensor)
     plain = tensor.detach().cpu()
@@ -225,7 +225,7 @@ def as_array(tensor: Any) -> Any:
 
 
 def counts_rows(index: pd.Index[Any]) -> bool:
-    """Whether an index only counts 0, 1, …, as it does by default."""
+    """Whether an index is 0, 1, …, the default of pandas."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 

@@ -15,7 +15,7 @@ from blockselect.utils.errors import ParameterError
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
 _STORED_SPARSE = 1 / 3  # share of non-zero values up to which CSR takes at most half the memory of an array
-_EQUAL = 1e-9  # values in row chunks with a smaller relative difference from their mean are equal
+_EQUAL = 1e-9  # relative difference from the mean below which values in row chunks count as equal
 
 
 def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -36,14 +36,13 @@ def column_inner_products(left: Features, right: Features) -> FloatArray:
 
 
 def constant_columns(features: Features) -> NDArray[np.bool_]:
-    """Which columns are exactly constant: (m,). Their computed variance may be above zero because of rounding.
+    """Which columns are exactly constant: (m,). Because of rounding, their computed variance may be above zero.
 
-    In row chunks, values are equal if they differ by less than a relative difference of 1e-9.
+    In row chunks, values with a relative difference below 1e-9 count as equal.
     """
-    if isinstance(features, RowChunks):
-        held = n_holders(features)
-        alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
-        return np.asarray((held == 0) | alike)
+    if not in_memory(features):
+        n_equal = sum_over_rows(features, _equal_values, typical_values(features))
+        return np.asarray((n_holders(features) == 0) | (n_equal == features.shape[0]))
     low, high = extremes_by_column(features)
     return np.asarray(low == high)
 
@@ -57,12 +56,11 @@ def check_varies(features: Features) -> None:
 
 
 def are_sparse_counts(features: Features) -> bool:
-    """Whether the features are counts that are mostly zero: whole numbers, some above one, and more zeros than not.
+    """Whether the features are sparse counts: integers, some above one, and more than half of them zero.
 
-    They may have any unit: multiples of the smallest value count as whole numbers.
+    They may have any unit: multiples of the smallest non-zero value count as integers.
     """
-    in_chunks = isinstance(features, RowChunks)
-    found = features.survey().chunks if in_chunks else [ChunkSurvey.of(features, features)]
+    found = [ChunkSurvey.of(features)] if in_memory(features) else features.survey().chunks
     largest, smallest = max(chunk.largest for chunk in found), min(chunk.smallest for chunk in found)
     are_whole = all(chunk.are_whole for chunk in found)
     if sum(chunk.n_values for chunk in found) * 2 >= np.prod(features.shape):
@@ -72,7 +70,7 @@ def are_sparse_counts(features: Features) -> bool:
 
 
 def _are_multiples(features: Features, smallest: float, largest: float) -> bool:
-    """Whether all values are whole multiples of the smallest one, and some are larger than it."""
+    """Whether all values are integer multiples of the smallest non-zero one, and some are larger than it."""
     if not np.isfinite(smallest) or not 1.5 < largest / smallest < _LARGEST_MULTIPLE:
         return False
     return bool(sum_over_rows(features, _broken_multiples, smallest) == 0)
@@ -87,7 +85,7 @@ def _broken_multiples(block: Features, rows: slice, unit: float) -> int:
 
 
 def in_standard_form(features: Features) -> Features:
-    """The features in double precision, as CSR if few values are non-zero, so that the input format changes nothing.
+    """Convert to double precision, and to CSR if few values are non-zero, so that results do not depend on the format.
 
     Row chunks are always CSR.
     """
@@ -101,7 +99,7 @@ def in_standard_form(features: Features) -> Features:
 
 
 def presence(features: Features) -> Features:
-    """1 if a node has a feature, otherwise 0, in the float type and storage of the features."""
+    """1 if a node has a feature and 0 otherwise, in the float type and storage of the features."""
     if (n_holders(features) % features.shape[0] == 0).all():
         raise ParameterError(
             "binarize",
@@ -117,8 +115,8 @@ def in_units(features: Features) -> Features:
     Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it. The result must not
     be changed, because sparse features whose means are all 1 are not copied.
     """
-    if isinstance(features, RowChunks):
-        return features.map(scale_columns, 1 / typical_values(features))
+    if not in_memory(features):
+        return map_rows(features, scale_columns, 1 / typical_values(features))
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
@@ -131,16 +129,16 @@ def in_units(features: Features) -> Features:
     return scaled
 
 
-def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
+def _means(sums: FloatArray, holders: IntArray) -> FloatArray:
     """Mean over the nodes that have the feature; 1 if no node has it."""
-    means: FloatArray = np.where(n_holders > 0, sums / np.maximum(n_holders, 1), 1.0)
+    means: FloatArray = np.where(holders > 0, sums / np.maximum(holders, 1), 1.0)
     return means
 
 
 def typical_values(chunks: RowChunks) -> FloatArray:
     """Mean of the non-zero values of each column: (m,)."""
-    held, sums = chunks.column_sums()
-    return _means(sums, held.astype(np.intp))
+    holders, sums = chunks.column_sums()
+    return _means(sums, holders.astype(np.intp))
 
 
 def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:

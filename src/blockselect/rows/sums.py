@@ -1,6 +1,6 @@
-"""Sums and other functions of the feature rows, which are one block in memory or come in chunks.
+"""Sums and other functions of the rows of features in memory or in chunks.
 
-A part is a function of a block: ``part(block, rows, *shared)``, where `rows` is the slice of all rows in the block.
+A `part` is called once for each block of rows, as ``part(block, rows, *shared)``; `rows` is the range of these rows.
 """
 
 from __future__ import annotations
@@ -13,126 +13,99 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.rows.chunks import Part, RowChunks
-from blockselect.rows.matrices import as_dense
+from blockselect.rows.matrices import as_dense, membership_matrix
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
-_AT_ONCE = 2**20  # stored values of a sparse matrix that are processed together, so that temporary copies stay small
-
-
-class _InMemory:
-    """Features in memory as one chunk of all rows, with the methods of `RowChunks`."""
-
-    def __init__(self, features: Features) -> None:
-        self._features, self._rows = features, slice(0, features.shape[0])
-
-    def sum(self, part: Part, *shared: Any) -> Any:
-        return part(self._features, self._rows, *shared)
-
-    def map(self, function: Part, *shared: Any) -> Features:
-        return function(self._features, self._rows, *shared)
-
-    def concatenate(self, part: Part, *shared: Any) -> Any:
-        return part(self._features, self._rows, *shared)
-
-    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        return part(self._features, self._rows, self._features, self._rows, links, *shared)
-
-    def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
-        return [self.sum(step, state, *shared) for state in states]
-
-    def place(self, shared: Any) -> Any:
-        return shared
-
-    def some(self, rows: IntArray) -> Features:
-        return self._features if len(rows) == self._rows.stop else self._features[rows]
-
-    @property
-    def slices(self) -> list[slice]:
-        return [self._rows]
-
-    @property
-    def n_values(self) -> int:
-        return int(self._features.nnz if sparse.issparse(self._features) else self._features.size)
+_AT_ONCE = 2**20  # stored values of a sparse matrix processed at a time, so that temporary arrays stay small
 
 
 def in_memory(features: Features) -> bool:
-    """Whether the features are in memory, where another pass over them costs little."""
+    """Whether the features are in memory, where another pass over them is cheap."""
     return not isinstance(features, RowChunks)
 
 
-def _chunks_of(features: Features) -> RowChunks | _InMemory:
-    return _InMemory(features) if in_memory(features) else features
+def _all_rows(features: Features) -> slice:
+    return slice(0, features.shape[0])
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
-    """Apply `part` to the rows of the features and return the sum."""
-    return _chunks_of(features).sum(part, *shared)
+    """Sum `part` over the rows of the features."""
+    return part(features, _all_rows(features), *shared) if in_memory(features) else features.sum(part, *shared)
 
 
 def sum_over_pairs(features: Features, part: Part, links: Sparse, *shared: Any) -> Any:
     """Sum `part` over pairs of linked rows of sparse features (see `RowChunks.sum_over_pairs`)."""
-    return _chunks_of(features).sum_over_pairs(part, links, *shared)
+    if in_memory(features):
+        rows = _all_rows(features)
+        return part(features, rows, features, rows, links, *shared)
+    return features.sum_over_pairs(part, links, *shared)
 
 
 def map_rows(features: Features, function: Part, *shared: Any) -> Features:
-    """``function(block, rows, *shared)`` of all rows: at once in memory, and whenever a chunk is read otherwise."""
-    return _chunks_of(features).map(function, *shared)
+    """Apply ``function(block, rows, *shared)`` to all rows: now if they are in memory, or whenever a chunk is read."""
+    return function(features, _all_rows(features), *shared) if in_memory(features) else features.map(function, *shared)
 
 
 def by_row(features: Features, part: Part, *shared: Any) -> Any:
-    """The entries that a part has for each row, of all rows: (n, …)."""
-    return _chunks_of(features).concatenate(part, *shared)
+    """Concatenate `part`, an array with one entry per row, over all rows: (n, …)."""
+    return part(features, _all_rows(features), *shared) if in_memory(features) else features.concatenate(part, *shared)
 
 
 def fold_over_rows(
     features: Features, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None
 ) -> list[Any]:
-    """Each state after a step over the rows in memory, or one step over each chunk in order."""
-    return _chunks_of(features).fold(step, states, *shared, n_jobs=n_jobs)
+    """Return each state after one step over all rows in memory, or one step per chunk in order."""
+    if in_memory(features):
+        return [step(features, _all_rows(features), state, *shared) for state in states]
+    return list(features.fold(step, states, *shared, n_jobs=n_jobs))
 
 
 def place_at_rows(features: Features, *shared: Any) -> list[Any]:
-    """What to pass to several sums in place of these objects, so that each is sent only once to where the rows are."""
-    return [_chunks_of(features).place(one) for one in shared]
+    """Return what to pass to several sums instead of these objects, so that a cluster receives them only once."""
+    return list(shared) if in_memory(features) else [features.place(one) for one in shared]
 
 
 def some_rows(features: Features, rows: IntArray) -> Features:
-    """Load some rows of the features; `rows` are their numbers, in increasing order."""
-    return _chunks_of(features).some(rows)
+    """Load the rows with these numbers, which must be in increasing order."""
+    if in_memory(features):
+        return features if len(rows) == features.shape[0] else features[rows]
+    return features.some(rows)
 
 
 def row_slices(features: Features) -> list[slice]:
-    """The rows of each chunk; all rows if they are in memory."""
-    return _chunks_of(features).slices
+    """The range of rows of each chunk, or of all rows if they are in memory."""
+    return [_all_rows(features)] if in_memory(features) else list(features.slices)
 
 
 def n_values(features: Features) -> int:
     """Number of values that a pass over the features reads: all of a dense matrix, otherwise the non-zero ones."""
-    return _chunks_of(features).n_values
+    if in_memory(features):
+        return int(features.nnz if sparse.issparse(features) else features.size)
+    return int(features.n_values)
 
 
 def jobs_for(features: Features, n_jobs: int | None) -> int | None:
-    """Number of threads that may each pass over the features; chunks are read by one at a time."""
+    """Number of threads that may read the features at the same time; only one reads chunks."""
     return n_jobs if in_memory(features) else 1
 
 
 def n_holders(features: Features) -> IntArray:
     """Number of nodes that have each feature: (m,)."""
-    if isinstance(features, RowChunks):
-        held = features.column_sums()[0]
+    if not in_memory(features):
+        holders = features.column_sums()[0]
     elif sparse.issparse(features):
-        held = sum_by_column(features, lambda values: values != 0)
+        holders = sum_by_column(features, lambda values: values != 0)
     else:
-        held = np.count_nonzero(features, axis=0)
-    return np.asarray(held, dtype=np.intp)
+        holders = np.count_nonzero(features, axis=0)
+    return np.asarray(holders, dtype=np.intp)
 
 
 def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:
     """Sum of the feature rows of each block, (c, k, m), for labels (c, n) of c block models (paper: FᵀY)."""
-    Y, n = block.astype(dtype, copy=False), rows.stop - rows.start
+    Y = block.astype(dtype, copy=False)
     sums = np.zeros((len(labels), n_blocks, Y.shape[1]), dtype=dtype)
     for i, label in enumerate(labels[:, rows]):
-        F = sparse.csr_array((np.ones(n, dtype=dtype), label, np.arange(n + 1)), shape=(n, n_blocks))
+        F = membership_matrix(label, n_blocks, dtype)
         sums[i] = as_dense(F.T @ Y)
     return sums
 
@@ -145,7 +118,7 @@ def squared_lengths(block: Features, rows: slice) -> FloatArray:
 
 
 def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: FloatArray | None = None) -> FloatArray:
-    """Sum of a function of the stored values of each column of a CSR matrix, with optional row weights (n,): (m,)."""
+    """Sum of a function of the stored values in each column of a CSR matrix, with optional row weights (n,): (m,)."""
     sums = np.zeros(rows.shape[1])
     for some, entries in _batches(rows):
         values = np.asarray(function(rows.data[entries]), dtype=np.float64)
@@ -176,7 +149,7 @@ def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply)
 
 
 def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
-    """Consecutive rows of a CSR matrix with about as many stored values as are processed together, and these values."""
+    """Yield ranges of rows of a CSR matrix with about `_AT_ONCE` stored values, and the positions of these values."""
     n = rows.shape[0]
     step = max(1, _AT_ONCE * n // max(rows.nnz, 1))
     for start in range(0, n, step):

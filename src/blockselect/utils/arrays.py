@@ -1,4 +1,4 @@
-"""Types of the arrays that the package uses."""
+"""Array types, and the order of features by score."""
 
 from __future__ import annotations
 

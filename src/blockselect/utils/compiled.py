@@ -1,4 +1,4 @@
-"""Functions compiled with Numba. They are kept on disk for the next process, if that is possible."""
+"""Compilation with Numba; if possible, compiled functions are cached on disk for other processes."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Decorator: compile a function when it is first called; other threads run during its calls."""
+    """Decorator: compile a function when it is first called; other threads can run during its calls."""
     dispatcher = njit(nogil=True)(function)
     try:
-        dispatcher._cache = _Cache(function)  # as njit(cache=True) does, which fails without a writable folder
+        dispatcher._cache = _Cache(function)  # like njit(cache=True), which fails without a writable folder
     except RuntimeError:
         _warn_once("neither the installed package nor the user's cache folder is writable")
     return dispatcher
 
 
 def part_of_compiled(function: _Function) -> _Function:
-    """Decorator: a part of a compiled function, inlined where it is called.
+    """Decorator: a part of a compiled function, which is inlined where it is called.
 
-    It must not allocate arrays. References to arrays are not counted, because that would take longer than the part.
+    It must not allocate arrays: references to arrays are not counted, because that would take longer than the part.
     """
     part: _Function = njit(nogil=True, forceinline=True, _nrt=False)(function)
     return part
 
 
 class _Cache(FunctionCache):
-    """A cache on a disk that may be full, or that another version of this package has written."""
+    """A cache that also works if the disk is full, or if another version of this package wrote it."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError):  # a record of the other version is missing in this one
+        except (AttributeError, ImportError):  # this version lacks a class of the other one
             self.flush()
             return None
 
@@ -53,9 +53,9 @@ class _Cache(FunctionCache):
 
 @cache
 def _warn_once(reason: str) -> None:
-    if parent_process() is None:  # workers would repeat it
+    if parent_process() is None:  # otherwise all workers would repeat it
         _log.warning(
-            "compiled functions cannot be kept on disk (%s), so every process compiles them again, which takes "
+            "compiled functions cannot be cached on disk (%s), so each process compiles them again, which takes a few "
             "seconds; set NUMBA_CACHE_DIR to a writable folder with free space.",
             reason,
         )

@@ -1,9 +1,10 @@
-"""Eigenvectors at the end of a spectrum, found in bounded time even if eigenvalues are close together.
+"""Leading eigenvectors, found in bounded time even if eigenvalues are close together.
 
-Lanczos iterations take more products the closer eigenvalues are; for a path or a ring of a few thousand nodes they do
-not converge at all. So the number of restarts is limited. After that a small matrix is decomposed as a whole. For a
-large matrix, the best approximations come from the Krylov space of a random block [1]_: their eigenvalues are close to
-the true ones with or without gaps, and a vector may mix eigenvectors whose eigenvalues hardly differ.
+The closer the eigenvalues are, the more products Lanczos iterations take; for a path or a ring of a few thousand nodes
+they do not converge. Therefore the number of restarts is limited. If it does not suffice, a small matrix is decomposed
+completely, and the eigenvectors of a large one are approximated in the Krylov space of a random block [1]_: their
+eigenvalues are close to the true ones with or without gaps, and a vector may mix eigenvectors with almost equal
+eigenvalues.
 
 References
 ----------
@@ -21,8 +22,8 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from blockselect.utils.arrays import FloatArray
 
-_RESTARTS = 500  # of Lanczos; graphs of 40,000 nodes with weak blocks need 250
-_SMALL = 1000  # rows of a matrix whose complete decomposition takes less than a second
+_RESTARTS = 500  # of Lanczos iterations; graphs of 40,000 nodes with weak blocks need 250
+_SMALL = 1000  # size of a matrix whose complete decomposition takes less than a second
 _ROUNDING = 1e3  # relative norms below this multiple of the machine precision count as zero
 _KRYLOV_SIZE = 200  # smallest dimension of the Krylov space of a random block
 _SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: eigsh draws vectors from a given generator
@@ -34,6 +35,7 @@ def extreme_eigenvectors(
     *,
     which: Literal["magnitude", "largest"],
     rng: np.random.Generator,
+    restarts: int = _RESTARTS,
     tol: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues (count,) and orthonormal eigenvectors (n, count), in no particular order.
@@ -47,12 +49,14 @@ def extreme_eigenvectors(
         The eigenvalues of largest magnitude, or the largest ones.
     rng : numpy.random.Generator
         Draws the starting vector.
+    restarts : int
+        Maximum number of restarts of Lanczos iterations.
     tol : float, default=0.0
         Allowed relative error of eigenvalues; 0 is the machine precision.
     """
     n = matrix.shape[0]
     try:
-        return lanczos(matrix, count, which=which, rng=rng, restarts=_RESTARTS, tol=tol)
+        return lanczos(matrix, count, which=which, rng=rng, restarts=restarts, tol=tol)
     except ArpackError:
         pass
     basis = np.eye(n, dtype=matrix.dtype) if n <= _SMALL else _krylov_basis(matrix, count, rng)
@@ -69,7 +73,7 @@ def lanczos(
     n_held: int | None = None,
     tol: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """As `extreme_eigenvectors`, but only by restarted Lanczos iterations; all random numbers come from the generator.
+    """As `extreme_eigenvectors`, but only with restarted Lanczos iterations, seeded by the generator.
 
     Parameters
     ----------
@@ -94,15 +98,15 @@ def lanczos(
 
 
 def draws(rng: np.random.Generator) -> dict[str, np.random.Generator]:
-    """The option of eigsh for random vectors; older versions of SciPy do not have it."""
+    """The argument of eigsh that draws random vectors; older versions of SciPy do not have it."""
     return {"rng": rng} if _SEEDED else {}
 
 
 def _is_exhausted(matrix: Any, start: FloatArray, size: int) -> bool:
-    """Whether the Krylov space of the start has fewer than `size` dimensions, which the basis of eigsh has.
+    """Whether the Krylov space of the start has fewer than `size` dimensions, the size of the basis of eigsh.
 
-    Then eigsh continues with a random vector. Before SciPy 1.17 its random numbers continue those of the last call in
-    the process, so two calls with the same matrix would differ.
+    In that case eigsh continues with a random vector. Before SciPy 1.17, its random numbers cannot be seeded, so two
+    calls with the same matrix would give different results.
     """
     basis = np.zeros((len(start), size), dtype=start.dtype)
     new, scale = start, 0.0  # the largest product so far
@@ -130,11 +134,11 @@ def _krylov_basis(matrix: Any, count: int, rng: np.random.Generator) -> FloatArr
             block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
         basis[:, first : first + count] = block[:, : width - first]
         block = np.asarray(matrix @ block)
-    return np.asarray(np.linalg.qr(basis)[0])  # a block of rounding errors may depend on earlier blocks
+    return np.asarray(np.linalg.qr(basis)[0])  # blocks of rounding errors may depend on earlier blocks
 
 
 def _within(basis: FloatArray, matrix: Any, count: int, which: str) -> tuple[FloatArray, FloatArray]:
-    """The best approximations in the space of orthonormal columns (Rayleigh–Ritz)."""
+    """The best approximations in the space of the orthonormal columns of `basis` (Rayleigh–Ritz)."""
     inner = basis.T @ np.asarray(matrix @ basis)
     values, turn = np.linalg.eigh((inner + inner.T) / 2)
     best = np.argsort(np.abs(values) if which == "magnitude" else values, kind="stable")[-count:]

@@ -1,4 +1,4 @@
-"""Errors that interfaces can rephrase, and warnings at the line of the caller."""
+"""Errors that name a parameter or a task, and warnings that point to the line of the caller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ParameterError(ValueError):
     parameter : str
         Its name in Python.
     problem : str
-        What is wrong and what to do, as a continuation of the name: "is 9 but the graph has 4 nodes; choose 1 to 4.".
+        What is wrong and what to do, to be read after the name: "is 9 but the graph has 4 nodes; choose 1 to 4.".
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -38,7 +38,7 @@ class OutOfMemoryError(MemoryError):
 
 @contextmanager
 def memory_for(task: str) -> Iterator[None]:
-    """If memory runs out, name the task in the error; if tasks are nested, the inner one."""
+    """Name the task in the error if memory runs out; if tasks are nested, the innermost one."""
     try:
         yield
     except OutOfMemoryError:
@@ -51,7 +51,7 @@ def memory_for(task: str) -> Iterator[None]:
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line outside this library that led to the warning."""
+    """Warn with the line outside this library that led to the warning."""
     level = 1
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INNER:
@@ -61,7 +61,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings: after the block, the list contains each message for users once, in one line."""
+    """Collect warnings: after the block, the list contains each message for users once, without line breaks."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""Optional packages: they are imported when they are used, and errors name the extra that installs a missing one."""
+"""Optional packages: imported when needed, with errors that name the extra that installs a missing one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
 
 
 def on_request(module: str) -> Any:
-    """A module of blockselect that builds on the caller's: the page of a selector, for example.
+    """Import a module of blockselect from a package above the caller's, such as the report of a selector.
 
-    Only such calls go against the import order of the packages; they are made when a user requests the result.
+    Only these calls are exceptions to the import order of the packages; they run when a user requests the result.
     """
     return import_module(f"blockselect.{module}")
 
@@ -62,7 +62,7 @@ def install_advice(error: ImportError, who: str = "the command needs") -> str | 
 
 
 def comes_from(thing: Any, *packages: str) -> bool:
-    """Whether one of these packages defines the type of a thing or one of its base types. Nothing is imported."""
+    """Whether the type of an object or one of its base types is from one of these packages, without importing them."""
     return any(kind.__module__.partition(".")[0] in packages for kind in type(thing).__mro__)
 
 

@@ -71,7 +71,7 @@ def _as_float(value: Any) -> float:
 
 
 def check_within(parameter: str, value: int, most: int, why: str, least: int = 1) -> None:
-    """Raise an error if a whole number does not fit the data, with the reason: "the graph has 4 nodes"."""
+    """Check that an integer is from `least` to `most`; `why` is the reason for the limit: "the graph has 4 nodes"."""
     if not least <= value <= most:
         raise ParameterError(parameter, f"is {value} but {why}; choose {least} to {most}.")
 
@@ -79,9 +79,9 @@ def check_within(parameter: str, value: int, most: int, why: str, least: int = 1
 def as_numbers(
     parameter: str, values: Any, shape: Sequence[int | None] | None = None, expected: str = ""
 ) -> FloatArray:
-    """Convert to float64; values that are masked, or that are not real numbers, are rejected.
+    """Convert to float64; masked values and values other than real numbers are rejected.
 
-    In the shape, None stands for any length above 0; `expected` describes it in the error for another one.
+    None in `shape` stands for any length above 0; `expected` describes the shape in the error for any other one.
     """
     kind = getattr(values, "dtype", np.dtype(np.float64))
     if getattr(kind, "kind", "") in ("c", "m", "M"):  # NumPy would convert these silently
@@ -101,7 +101,7 @@ def as_numbers(
 
 
 def check_start(parameter: str, array: FloatArray) -> None:
-    """Raise an error if a starting point is not finite, has a negative entry, or is zero everywhere."""
+    """Check that a starting point is finite and non-negative, with at least one positive entry."""
     check_entries(
         parameter, array, np.isfinite(array) & (array >= 0), "is negative or not finite; replace it, for example with 0"
     )
@@ -121,7 +121,7 @@ def _position(place: tuple[int, ...]) -> str:
 
 
 def is_number(entry: Any) -> bool:
-    """Whether the entry is a real number, or the text of one, that float64 can represent."""
+    """Whether the entry is a real number, or text that represents one, in the range of float64."""
     if isinstance(entry, _NOT_REAL):
         return False
     try:
@@ -132,7 +132,7 @@ def is_number(entry: Any) -> bool:
 
 
 def check_page_path(path: str | Path, parameter: str = "path") -> Path:
-    """Return the path of a page that is to be written."""
+    """Return the path of the HTML page to be written."""
     place = Path(path)
     if place.suffix.lower() != ".html":
         raise ParameterError(
@@ -157,12 +157,12 @@ def look_up(name: str, known: Mapping[str, Thing], *, what: str) -> Thing:
 
 def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> None:
     """Raise an error for the first unknown name."""
-    there_are = list(known)
+    all_known = list(known)
     for name in names:
-        if name not in there_are:
-            more = f", and {len(there_are) - _LISTED:,} more" if len(there_are) > _LISTED else ""
-            listed = ", ".join(map(str, there_are[:_LISTED])) + more
-            close = get_close_matches(str(name).lower(), there_are, n=1)
+        if name not in all_known:
+            more = f", and {len(all_known) - _LISTED:,} more" if len(all_known) > _LISTED else ""
+            listed = ", ".join(map(str, all_known[:_LISTED])) + more
+            close = get_close_matches(str(name).lower(), all_known, n=1)
             guess = f" Did you mean {close[0]}?" if close else ""
             raise ValueError(f"no {what} is called {name!r}; choose one of: {listed}.{guess}")
 
@@ -203,7 +203,7 @@ def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str
 
 
 def refuse_unordered(values: Any, what: str) -> None:
-    """Raise an error for values without an order, such as a set: they cannot be matched with rows or columns."""
+    """Raise an error for values without an order, such as a set, which cannot be matched with rows or columns."""
     if isinstance(values, AbstractSet) or not hasattr(values, "__iter__"):
         raise ParameterError(what, f"is of type {type(values).__name__}; expected a list in the order of the data.")
 

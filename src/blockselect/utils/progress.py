@@ -1,4 +1,4 @@
-"""Progress of long computations: callbacks, messages of the logger "blockselect", and a line on stderr."""
+"""Progress of long computations: callbacks, messages of the logger "blockselect", and a progress line on stderr."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ STAGES: dict[str, str] = {
     "resampling": "repeating the selection on resampled links",
     "writing": "drawing the report",
 }
-"""Stage of a run → its description. A download is described by its file name."""
+"""Description of each stage of a run. A download is described by its file name."""
 
-_REDRAWN = 0.25  # seconds between two drawings of the line
+_REDRAWN = 0.25  # seconds between two updates of the line
 _BAR = 20  # characters
 _log = logging.getLogger("blockselect")
 
@@ -43,10 +43,10 @@ def no_step_progress(done: int, total: int) -> None:
 
 @contextmanager
 def follow(task: str, verbose: int, progress: Progress | None = None) -> Iterator[Progress]:
-    """Yield the callback of a computation.
+    """Yield the progress callback of a computation.
 
-    It calls `progress`, logs the beginning of each stage at the level INFO and, if `verbose` is set, draws a line on
-    stderr, if that is a terminal or the output of a notebook. The line is removed at the end.
+    The callback calls `progress` and logs the start of each stage at the level INFO. If `verbose` is set and stderr is
+    a terminal or the output of a notebook, it also draws a progress line, which is removed at the end.
     """
     start, seen = perf_counter(), set()
     with _Line(sys.stderr) if verbose and _is_watched(sys.stderr) else nullcontext(no_progress) as draw:
@@ -64,7 +64,7 @@ def follow(task: str, verbose: int, progress: Progress | None = None) -> Iterato
 
 
 def follow_fit(fit: Any) -> Any:
-    """Follow the `fit` of a selector that has the parameter `verbose`; its `progress` is then always a callback."""
+    """Decorator for the `fit` of a selector with the parameter `verbose`; `fit` always receives a callback."""
 
     @wraps(fit)
     def followed(selector: Any, *arguments: Any, progress: Progress | None = None, **named: Any) -> Any:
@@ -80,7 +80,7 @@ def _is_watched(stream: Any) -> bool:
 
 
 class _Line:
-    """A line with the stage, a bar and the time since the start. A thread redraws it, so that the time never stops."""
+    """A line with the stage, a bar and the elapsed time, which a thread redraws so that the time keeps running."""
 
     def __init__(self, stream: Any) -> None:
         self._stream, self._start, self._width = stream, perf_counter(), 0
@@ -106,7 +106,7 @@ class _Line:
             text += f"  [{'#' * share}{'.' * (_BAR - share)}]  {done}/{total}"
         is_new = text.split("  ")[0] != self._text.split("  ")[0]
         self._text = text
-        if is_new:  # at once, because compiled code may keep the thread from drawing
+        if is_new:  # now, because compiled code may keep the thread from drawing
             self._draw()
 
     def _keep_drawing(self) -> None:
@@ -118,7 +118,7 @@ class _Line:
         self._write(f"{self._text}  {perf_counter() - self._start:.0f} s")
 
     def _write(self, text: str) -> None:
-        """Replace the line, which must not be longer than the terminal is wide."""
+        """Replace the line, cut to the width of the terminal."""
         text = text[: shutil.get_terminal_size().columns - 1]
         with self._lock:
             self._stream.write("\r" + text.ljust(self._width))

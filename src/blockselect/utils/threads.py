@@ -1,4 +1,4 @@
-"""Threads: calls that run at the same time, what they share, and BLAS and OpenMP with one thread each."""
+"""Calls in threads, values that threads share, and BLAS and OpenMP limited to one thread."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ T = TypeVar("T")
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """A context in which BLAS and OpenMP use one thread: sums over several threads would depend on their number.
+    """A context in which BLAS and OpenMP use one thread, so that rounding does not depend on the number of threads.
 
-    The number of threads of BLAS is a setting of the process, and that of OpenMP a setting of each thread.
+    BLAS has one setting for the whole process, and OpenMP one for each thread.
     """
     with _one_blas_thread, _thread_pools().select(user_api="openmp").limit(limits=1):
         yield
 
 
 class _OneBlasThread:
-    """A context that threads share: BLAS uses one thread from the first that enters to the last that leaves."""
+    """A context shared by threads: BLAS uses one thread from when the first enters until the last leaves."""
 
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
-        self._before: list[dict[str, Any]] = []  # the pools and their numbers of threads
+        self._before: list[dict[str, Any]] = []  # the thread pools and their sizes
 
     def __enter__(self) -> None:
         pools = _thread_pools().select(user_api="blas")
@@ -49,7 +49,7 @@ class _OneBlasThread:
 
 def _limit(pools: ThreadpoolController, limits: int | list[dict[str, Any]]) -> None:
     pools.limit(limits=limits)
-    with pools.limit(limits=None):  # or threadpoolctl ≥ 3.8 would ignore all other threads from now on
+    with pools.limit(limits=None):  # otherwise threadpoolctl ≥ 3.8 would ignore all other threads from now on
         pass
 
 
@@ -57,7 +57,7 @@ _one_blas_thread = _OneBlasThread()
 
 
 def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """The result of each call in order, as soon as it is known; each thread uses one thread of BLAS and OpenMP."""
+    """Run calls in threads, with one BLAS and OpenMP thread each; yield the results in order as they are available."""
     with one_thread():
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(_with_one_thread)(call, os.getpid()) for call in calls
@@ -65,15 +65,15 @@ def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator
 
 
 def _with_one_thread(call: Callable[[], T], process: int) -> T:
-    """The caller limits BLAS for its whole process; the number of threads of OpenMP is a setting of each thread."""
+    """Call with one thread; the caller limits BLAS for its process, but OpenMP has a setting for each thread."""
     with _thread_pools().select(user_api="openmp").limit(limits=1) if os.getpid() == process else one_thread():
         return call()
 
 
 class Shared(Generic[T]):
-    """A value that threads share. The first one that needs it computes it, and the others wait.
+    """A value that threads share: the first thread that needs it computes it while the others wait.
 
-    Another process, to which joblib may send a call, computes its own.
+    Another process, to which joblib may send a call, computes its own value.
     """
 
     def __init__(self, compute: Callable[[], T]) -> None:
@@ -90,6 +90,6 @@ class Shared(Generic[T]):
         return type(self), (self._compute,)
 
 
-@cache  # finding these libraries takes as long as clustering
+@cache  # finding the libraries takes as long as a clustering
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""show_versions: installed packages and available hardware, to check before a long run or for a bug report."""
+"""show_versions: installed packages and available hardware, for a bug report or before a long run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show_versions() -> None:
 
     The command prints the same for ``blockselect --version --verbose``.
     """
-    import numpy  # noqa: F401  (loads the pool of threads that is shown)
+    import numpy  # noqa: F401  (loads the thread pool shown below)
     from joblib import cpu_count
     from threadpoolctl import threadpool_info
 

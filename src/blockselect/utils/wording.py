@@ -56,24 +56,24 @@ def feature_labels(names: Iterable[Any] | None, n_features: int) -> list[str]:
 
 
 def visible(text: str) -> str:
-    """Text without control characters and characters that no font draws; line ends become blanks."""
+    """Text with control and other unprintable characters replaced by question marks, and line breaks by blanks."""
     return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """The beginning of a long text."""
+    """The beginning of a long text, or all of a short one."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def cut(name: str) -> str:
-    """A long name without its middle; a placeholder for an empty name."""
+    """A long name without its middle part; a placeholder for an empty name."""
     if not name.strip():
         return "(no name)"
     return name if len(name) <= _HEAD + _TAIL + 1 else f"{name[:_HEAD]}…{name[-_TAIL:]}"
 
 
 def in_text(name: str) -> str:
-    """A name within a sentence, for any writing direction (first strong isolate)."""
+    """A name in a sentence, isolated so that its writing direction does not affect the sentence."""
     return f"\u2068{cut(name)}\u2069"
 
 

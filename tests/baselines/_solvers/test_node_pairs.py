@@ -1,4 +1,4 @@
-"""Links, non-links drawn evenly, and products of the features of both ends against a loop."""
+"""Links, uniformly sampled non-links, and products of the features at both ends."""
 
 import numpy as np
 import pytest
@@ -28,25 +28,25 @@ def test_each_link_is_listed_once_without_self_loops(seed):
     assert sorted(map(tuple, links.tolist())) == expected
 
 
-def test_a_stored_zero_is_no_link():
+def test_a_stored_zero_is_not_a_link():
     A = sparse.csr_array(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=float))
     A.data[[1, 3]] = 0
     assert len(linked_pairs(A)) == 1
     assert_array_equal(NonLinks(A).per_node, [1, 1, 2])
 
 
-def test_a_graph_of_self_loops_alone_has_no_link():
+def test_a_graph_with_only_self_loops_has_no_links():
     with pytest.raises(ValueError, match="no links between different nodes"):
         linked_pairs(sparse.csr_array(np.eye(3)))
 
 
-def test_a_complete_graph_has_no_non_link():
+def test_a_complete_graph_has_no_non_links():
     with pytest.raises(ValueError, match="each of the 4 nodes is linked to all others"):
         NonLinks(sparse.csr_array(np.ones((4, 4)) - np.eye(4)))
 
 
 @given(seed=seeds)
-def test_the_ranks_of_a_node_run_through_exactly_its_non_links(seed):
+def test_all_positions_of_a_node_give_exactly_its_non_links(seed):
     A = random_graph(seed)
     non_links = NonLinks(sparse.csr_array(A))
     for node, count in enumerate(non_links.per_node):
@@ -54,7 +54,7 @@ def test_the_ranks_of_a_node_run_through_exactly_its_non_links(seed):
         assert_array_equal(found, [k for k in range(len(A)) if k != node and not A[node, k]])
 
 
-def test_partners_are_drawn_evenly_among_the_non_links_of_each_node():
+def test_partners_are_drawn_uniformly_from_the_non_links_of_each_node():
     A = random_graph(3)
     non_links = NonLinks(sparse.csr_array(A))
     nodes = np.repeat(np.flatnonzero(non_links.per_node), 5000)
@@ -67,7 +67,7 @@ def test_partners_are_drawn_evenly_among_the_non_links_of_each_node():
     assert_allclose(counts[allowed], expected, atol=5 * np.sqrt(expected.max()))
 
 
-def test_pairs_are_drawn_evenly_among_all_non_links():
+def test_pairs_are_drawn_uniformly_from_all_non_links():
     A = random_graph(4)
     non_links = NonLinks(sparse.csr_array(A))
     drawn = non_links.draw(100_000, np.random.default_rng(0))
@@ -81,7 +81,7 @@ def test_pairs_are_drawn_evenly_among_all_non_links():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_products_of_pairs_are_those_of_a_loop_whatever_the_pieces(problem, kind, monkeypatch):
+def test_products_of_pairs_equal_a_loop_for_any_batch_size(problem, kind, monkeypatch):
     monkeypatch.setattr(module, "_PIECE_BYTES", 8 * 9 * 4)
     monkeypatch.setattr(module, "_PIECE_PAIRS", 3)
     pairs = linked_pairs(sparse.csr_array(problem.A))

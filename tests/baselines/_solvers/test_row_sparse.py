@@ -1,4 +1,4 @@
-"""Reweighting decreases the objective to the minimum of the row-sparse problem; a penalty lost to rounding is named."""
+"""Reweighting finds the minimum of the row-sparse problem; an error names a penalty that is lost to rounding."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from blockselect import make_attributed_blocks
-from blockselect.baselines._solvers.row_sparse import penalty_beside, reweight, row_norms, row_weights
+from blockselect.baselines._solvers.row_sparse import explain_singular, reweight, row_norms, row_weights
 from blockselect.registry import make_selector
 from blockselect.utils.errors import ParameterError
 
 
 @pytest.fixture
 def regression():
-    """‖XZ − F‖² with few rows of Z that matter, and its minimiser for given row weights."""
+    """‖XZ − F‖² with few relevant rows of Z, and its minimiser for given row weights."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 6))
     F = X @ np.vstack([rng.normal(size=(2, 3)), np.zeros((4, 3))]) + 0.1 * rng.normal(size=(30, 3))
@@ -29,7 +29,7 @@ def regression():
     return misfit, solve
 
 
-def test_the_objective_falls_to_the_minimum_that_a_general_solver_finds(regression):
+def test_the_objective_decreases_to_the_minimum_found_by_a_general_solver(regression):
     misfit, solve = regression
     result = reweight(solve, np.zeros((6, 3)), penalty=5.0, max_iter=500, tol=1e-12)
 
@@ -44,7 +44,7 @@ def test_the_objective_falls_to_the_minimum_that_a_general_solver_finds(regressi
     assert np.count_nonzero(row_norms(result.coefficients) > 1e-3) == 2
 
 
-def test_it_stops_by_the_change_or_by_its_share_of_the_objective():
+def test_the_tolerance_is_absolute_or_relative_to_the_objective():
     values = iter([1000.0, 999.0, 998.5, 998.4])
     given = {"penalty": 0.0, "max_iter": 4, "tol": 0.9}
     absolute = reweight(lambda w, Z: (Z, next(values)), np.ones((2, 1)), relative=False, **given)
@@ -55,14 +55,14 @@ def test_it_stops_by_the_change_or_by_its_share_of_the_objective():
     assert_array_equal(relative.history, [1000.0, 999.0])
 
 
-def test_a_tolerance_of_zero_makes_all_iterations_and_never_settles(regression):
+def test_a_tolerance_of_zero_uses_all_iterations(regression):
     _, solve = regression
     result = reweight(solve, np.zeros((6, 3)), penalty=5.0, max_iter=7, tol=0)
     assert len(result.history) == 7
     assert not result.settled
 
 
-def test_each_solve_gets_the_weights_of_the_last_solution():
+def test_each_solve_receives_the_weights_of_the_last_solution():
     met = []
 
     def solve(weights, last):
@@ -75,7 +75,7 @@ def test_each_solve_gets_the_weights_of_the_last_solution():
         assert last.shape == (2, 1)
 
 
-def test_weights_are_half_the_inverse_length_and_never_infinite():
+def test_weights_are_half_the_inverse_norm_and_always_finite():
     Z = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1e-9]])
     assert_array_equal(row_norms(Z), [5.0, 0.0, 1e-9])
     assert_allclose(row_weights(Z, shortest=1e-6), [0.1, 5e5, 5e5])
@@ -83,21 +83,21 @@ def test_weights_are_half_the_inverse_length_and_never_infinite():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_singular_matrix_becomes_an_error_of_the_parameter(kind):
+def test_a_singular_matrix_becomes_an_error_that_names_the_parameter(kind):
     features = kind(np.diag([1.0, -2e30]))
     with (
         pytest.raises(
             ParameterError, match=r"^ridge is 0\.1, which is lost .* as large as 2e\+30; divide .*increase ridge"
         ),
-        penalty_beside(features, "ridge", 0.1),
+        explain_singular(features, "ridge", 0.1),
     ):
         raise np.linalg.LinAlgError
 
 
-def test_other_errors_and_none_pass():
-    with penalty_beside(np.eye(2), "ridge", 0.1):
+def test_other_errors_are_not_changed():
+    with explain_singular(np.eye(2), "ridge", 0.1):
         pass
-    with pytest.raises(KeyError), penalty_beside(np.eye(2), "ridge", 0.1):
+    with pytest.raises(KeyError), explain_singular(np.eye(2), "ridge", 0.1):
         raise KeyError
 
 
@@ -105,7 +105,7 @@ def test_other_errors_and_none_pass():
     ("name", "shift", "scale", "parameter"),
     [("udfs", 0, 1e30, "ridge"), ("ndfs", 1e8, 1, "sparsity"), ("netfs", 1e8, 1, "sparsity")],
 )
-def test_methods_refuse_features_beyond_their_penalty(name, shift, scale, parameter):
+def test_methods_reject_features_too_large_for_their_penalty(name, shift, scale, parameter):
     network = make_attributed_blocks(80, 3, n_informative=6, n_redundant=0, n_noise=9, random_state=3)
     features = scale * network.features.toarray() + shift
     graph = {"adjacency": network.adjacency} if name == "netfs" else {}

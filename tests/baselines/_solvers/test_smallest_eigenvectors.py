@@ -1,4 +1,4 @@
-"""Smallest eigenvectors by steps that never go up."""
+"""Smallest eigenvectors from steps that never increase the trace."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenv
 
 
 def draw(seed, m=60, largest=1.0):
-    """A definite matrix, its diagonal spread over many orders of magnitude, and a start."""
+    """A definite matrix with a diagonal over many orders of magnitude, and a start."""
     rng = np.random.default_rng(seed)
     half = rng.standard_normal((m, m)) / np.sqrt(m)
     return half @ half.T + np.diag(10 ** rng.uniform(-2, largest, size=m)), rng.standard_normal((m, 6))
@@ -25,7 +25,7 @@ def find(A, start, count=4, tol=1e-9, max_steps=500):
 
 @pytest.mark.parametrize("largest", [1.0, 6.0])
 @given(seed=st.integers(0, 10**6))
-def test_they_are_those_of_the_whole_decomposition(seed, largest):
+def test_they_equal_those_of_the_complete_decomposition(seed, largest):
     A, start = draw(seed, largest=largest)
     Z = find(A, start, tol=1e-8)
     values = np.linalg.eigh(A)[0][:4]
@@ -35,7 +35,7 @@ def test_they_are_those_of_the_whole_decomposition(seed, largest):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_no_step_raises_the_trace(seed):
+def test_no_step_increases_the_trace(seed):
     A, start = draw(seed, largest=8)
     traces = []
     for steps in range(12):
@@ -45,7 +45,7 @@ def test_no_step_raises_the_trace(seed):
     assert traces[-1] < traces[0]
 
 
-def test_going_on_from_the_solution_stays_there():
+def test_starting_at_the_solution_stays_there():
     A, start = draw(0)
     Z = find(A, start)
     again = find(A, Z, max_steps=3)

@@ -1,4 +1,4 @@
-"""Smooth combinations of features: three routes to the same eigenvectors."""
+"""Smooth combinations of features: three routes give the same eigenvectors."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def combinations(X, roughness, route="auto", **options):
 
 
 def literal(X, roughness, weights, count, *, penalty=0.5, ridge=1e-3):
-    """Eigenvalues, and row norms of the eigenvectors: those do not depend on signs."""
+    """Eigenvalues, and row norms of the eigenvectors, which do not depend on signs."""
     S = roughness.sparse_part.toarray() - roughness.low_rank.toarray() @ roughness.low_rank.toarray().T
     X = X.toarray()
     values, Z = eigh(X.T @ S @ X + penalty * np.diag(weights), X.T @ X + ridge * np.eye(X.shape[1]))
@@ -62,7 +62,7 @@ def test_the_constraint_holds_to_rounding(problem, route):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_weights_at_the_limit_switch_features_off_and_leave_the_others_as_they_would_be_alone(problem, route):
+def test_extreme_weights_remove_features_without_affecting_the_others(problem, route):
     X, roughness, weights = problem
     off = np.arange(len(weights)) % 3 == 0
     Z = combinations(X, roughness, route).solve(np.where(off, 5e15, weights), 4)
@@ -72,7 +72,7 @@ def test_weights_at_the_limit_switch_features_off_and_leave_the_others_as_they_w
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_reweighting_lowers_the_objective(problem, route):
+def test_reweighting_decreases_the_objective(problem, route):
     X, roughness, _ = problem
     smooth = combinations(X, roughness, route)
 
@@ -92,16 +92,16 @@ def test_the_gram_matrix_is_that_of_the_roughness(problem):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_ridge_that_lets_in_combinations_that_are_zero_on_all_nodes_is_refused(route):
-    """Of 200 features on 60 nodes, at least 140 combinations are."""
+def test_a_ridge_that_allows_combinations_that_are_zero_on_all_nodes_is_rejected(route):
+    """With 200 features on 60 nodes, at least 140 independent combinations are."""
     X, roughness, _ = make_problem(60, 200)
     with pytest.raises(ValueError, match=r"zero on all nodes.*the ridge, 0\.1, is too large"):
         combinations(X, roughness, route, penalty=0.1, ridge=0.1).solve(np.ones(200), 8)
     assert combinations(X, roughness, route, penalty=0.1, ridge=1e-4).solve(np.ones(200), 8).shape == (200, 8)
 
 
-def test_too_few_eigenvectors_are_refused_in_words(problem, monkeypatch):
-    """LAPACK gives fewer than asked for where matrices overflow."""
+def test_too_few_eigenvectors_raise_a_clear_error(problem, monkeypatch):
+    """LAPACK returns fewer than requested if matrices overflow."""
     X, roughness, weights = problem
     some = combinations(X, roughness, "dense")
     monkeypatch.setattr(module, "eigh", lambda *matrices, **options: (np.ones(2), np.ones((X.shape[1], 2))))

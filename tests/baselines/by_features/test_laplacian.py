@@ -16,7 +16,7 @@ from references.laplacian import draw_network
 
 
 @given(seed=st.integers(0, 10**6))
-def test_the_criterion_is_that_of_the_definition(seed):
+def test_the_criterion_equals_its_definition(seed):
     X, W = draw_network(seed)
     expected = reference.laplacian_score(X, W)
     for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
@@ -26,7 +26,7 @@ def test_the_criterion_is_that_of_the_definition(seed):
 
 
 @pytest.mark.parametrize(("network", "binary"), [("cora", False), ("cora", True), ("citeseer", False)])
-def test_published_scores_are_met_on_the_published_affinity(network, binary):
+def test_published_scores_are_reproduced_on_the_published_affinity(network, binary):
     X = golden_arrays.network(network).features
     W = golden_arrays.affinity(network, binary=binary)
     published = golden_arrays.scores(f"{network}_laplacian{'_binary' if binary else ''}")
@@ -37,7 +37,7 @@ def test_published_scores_are_met_on_the_published_affinity(network, binary):
         assert_array_equal(np.isnan(selector.criterion_), empty)
 
 
-def test_without_an_affinity_the_nearest_neighbours_make_one():
+def test_the_default_affinity_is_that_of_nearest_neighbours():
     X, _ = draw_network(0)
     W = reference.neighbour_affinity(X, 4, reference.heat(0.7))
     selector = LaplacianScore(3, n_neighbors=4, width=0.7).fit(X)
@@ -55,7 +55,7 @@ def test_affinities_far_below_one_keep_their_digits():
 
 
 @given(seed=st.integers(0, 10**6))
-def test_the_criterion_is_the_laplacian_score_with_the_network_as_affinity(seed):
+def test_on_a_network_it_is_the_laplacian_score_with_the_network_as_affinity(seed):
     X, A = draw_network(seed)
     for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
         selector = NetworkLaplacianScore(3).fit(features, adjacency=A)

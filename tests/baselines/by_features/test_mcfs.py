@@ -12,7 +12,7 @@ from references import mcfs
 
 
 def ring_of_groups(n, seed=0):
-    """A connected weighted graph with groups, whose eigenvalues are all different."""
+    """A connected weighted graph with groups and distinct eigenvalues."""
     rng = np.random.default_rng(seed)
     groups = np.arange(n) * 4 // n
     W = rng.random((n, n)) * (rng.random((n, n)) < np.where(groups[:, None] == groups, 0.2, 0.01))
@@ -26,7 +26,7 @@ def normal_features(n, m=12, seed=0):
 
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("count", [1, 3, 6])
-def test_the_embedding_is_that_of_the_generalised_eigenproblem(n, count):
+def test_the_embedding_solves_the_generalised_eigenproblem(n, count):
     W = ring_of_groups(n)
     found, expected = smooth_eigenvectors(sparse.csr_array(W), count), mcfs.embedding(W, count)
     assert_allclose(np.abs(found), np.abs(expected), atol=1e-7)
@@ -35,7 +35,7 @@ def test_the_embedding_is_that_of_the_generalised_eigenproblem(n, count):
 
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("d", [1, 4, 9])
-def test_scores_are_those_of_the_literal_formula(n, d):
+def test_scores_equal_the_literal_formula(n, d):
     X, W = normal_features(n), ring_of_groups(n)
     selector = MCFS(d, n_blocks=3).fit(X, affinity=W)
     expected = mcfs.coefficients(X, W, 3, d)
@@ -51,18 +51,18 @@ def test_a_feature_with_a_negative_coefficient_counts_as_much():
 
 
 @pytest.mark.parametrize("sizes", [(20, 15, 25), (150, 100, 80)])
-def test_the_parts_of_a_graph_in_parts_are_its_first_eigenvectors(sizes):
+def test_components_of_a_graph_are_its_first_eigenvectors(sizes):
     W = block_diag(*(ring_of_groups(size, seed=size) for size in sizes))
     found = smooth_eigenvectors(sparse.csr_array(W), 2)
     degrees, parts = W.sum(axis=1), np.repeat(np.arange(3), sizes)
     assert max(subspace_angles(np.column_stack([found, np.ones(sum(sizes))]), np.eye(3)[parts])) < 1e-6
-    assert_allclose(degrees @ found, 0, atol=1e-8)  # the constant itself is left out
+    assert_allclose(degrees @ found, 0, atol=1e-8)  # the constant vector is left out
 
 
-def test_nodes_that_are_all_but_alone_do_not_stop_it_but_are_told_of():
+def test_nearly_isolated_nodes_raise_a_warning():
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, size=(400, 30)).astype(float)
-    X[:40] *= rng.uniform(20, 100, size=(40, 1))  # heat weights of their links are as good as zero
+    X[:40] *= rng.uniform(20, 100, size=(40, 1))  # heat weights of their links are practically zero
     with pytest.warns(UserWarning, match="the affinity graph has more than 5 components"):
         selector = MCFS(5, n_blocks=4).fit(X)
     assert np.isfinite(selector.scores_).all()
@@ -84,6 +84,6 @@ def test_features_that_no_regression_uses_are_never_selected():
 
 
 @pytest.mark.parametrize("n_blocks", [60, 61])
-def test_as_many_eigenvectors_as_nodes_is_an_error(n_blocks):
+def test_as_many_eigenvectors_as_nodes_are_an_error(n_blocks):
     with pytest.raises(ValueError, match=f"n_blocks is {n_blocks} but 60 nodes have only 59 non-constant eigenvectors"):
         MCFS(n_blocks=n_blocks).fit(normal_features(60))

@@ -1,4 +1,4 @@
-"""SPEC: its three criteria, on all pairs of nodes or a given affinity, in the correct and the published order."""
+"""SPEC: three criteria on all pairs of nodes or a given affinity, in the correct and the published order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def draw(seed, n=30, m=7):
 
 @pytest.mark.parametrize("style", STYLES)
 @given(seed=st.integers(0, 10**6))
-def test_criteria_on_all_pairs_are_those_of_the_eigendecomposition(style, seed):
+def test_criteria_on_all_pairs_equal_the_eigendecomposition(style, seed):
     X, _ = draw(seed)
     expected = reference.spec(X, reference.radial_affinity(X, 0.5**0.5), style, k=5)
     for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
@@ -40,7 +40,7 @@ def test_criteria_on_all_pairs_are_those_of_the_eigendecomposition(style, seed):
 
 @pytest.mark.parametrize("style", STYLES)
 @given(seed=st.integers(0, 10**6))
-def test_criteria_on_a_given_affinity_are_those_of_the_eigendecomposition(style, seed):
+def test_criteria_on_a_given_affinity_equal_the_eigendecomposition(style, seed):
     X, W = draw(seed)
     expected = reference.spec(X, W, style, k=5)
     for features in (X, sparse.csr_array(X)):
@@ -49,7 +49,7 @@ def test_criteria_on_a_given_affinity_are_those_of_the_eigendecomposition(style,
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_neighbours_can_stand_for_all_pairs(style):
+def test_nearest_neighbours_can_replace_all_pairs(style):
     X, _ = draw(0)
     W = laplacian_reference.neighbour_affinity(X, 6, laplacian_reference.heat(1.5))
     selector = SPEC(3, style=style, n_eigenvectors=4, n_neighbors=6, width=1.5).fit(X)
@@ -58,7 +58,7 @@ def test_neighbours_can_stand_for_all_pairs(style):
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
 @pytest.mark.parametrize("network", ["cora", "citeseer"])
-def test_published_scores_are_met_on_all_pairs(network):
+def test_published_scores_are_reproduced_on_all_pairs(network):
     X = golden_arrays.network(network).features
     published = golden_arrays.scores(f"{network}_spec")
     empty = X.sum(axis=0) == 0
@@ -69,7 +69,7 @@ def test_published_scores_are_met_on_all_pairs(network):
 
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
-def test_published_order_is_met_and_is_the_reverse_of_the_correct_one():
+def test_the_published_order_is_the_reverse_of_the_correct_one():
     X = golden_arrays.network("cora").features
     published = golden_arrays.scores("cora_spec")
     with pytest.warns(UserWarning, match="1 of the selected features are the same for all nodes, first column 444"):
@@ -85,7 +85,7 @@ def test_published_order_is_met_and_is_the_reverse_of_the_correct_one():
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_larger_scores_are_better_unless_the_published_order_is_asked_for(style):
+def test_larger_scores_are_better_except_in_the_published_order(style):
     X, W = draw(1)
     correct, backwards = (
         SPEC(3, style=style, order=order, random_state=0).fit(X, affinity=W) for order in ("correct", "published")
@@ -106,7 +106,7 @@ def test_phi2_is_the_laplacian_score_on_the_same_affinity(seed):
 
 
 @pytest.mark.parametrize("options", [{}, {"memory_limit": 0}], ids=["kept", "made anew"])
-def test_large_graphs_give_the_eigenvectors_by_products(options):
+def test_large_graphs_need_only_products_for_the_eigenvectors(options):
     planted = make_attributed_blocks(spec_module._SMALL + 50, 3, n_noise=20, sparse=False, random_state=0)
     X = planted.features
     selector = SPEC(3, style="phi3", n_eigenvectors=3, width=2.5, random_state=0, **options).fit(X)
@@ -114,14 +114,14 @@ def test_large_graphs_give_the_eigenvectors_by_products(options):
     assert_allclose(selector.criterion_, expected, rtol=1e-8)
 
 
-def test_eigenvalues_too_close_for_products_are_found_densely_or_refused():
+def test_eigenvalues_too_close_for_lanczos_are_found_densely_or_rejected():
     n = spec_module._SMALL + 50
     X = np.random.default_rng(0).normal(size=(n, 4))
     chain = sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1])
     options = {"style": "phi3", "n_eigenvectors": 4, "random_state": 0}
     W = (1e-7 * chain + sparse.eye_array(n)).tocsr()
     selector = SPEC(2, **options).fit(X, affinity=W)
-    # The weak chain has the eigenvectors of the strong one, all eigenvalues of L̂ being nearly 0.
+    # A weak chain has the eigenvectors of a strong one, but all eigenvalues of L̂ are close to 0.
     ξ = np.linalg.eigh(np.diag(chain.sum(axis=1)) - chain.toarray()).eigenvectors
     expected = sum(2 * (X.T @ ξ[:, j]) ** 2 for j in range(1, 4)) / (X**2).sum(axis=0)
     assert_allclose(selector.criterion_, expected, rtol=1e-4)
@@ -129,19 +129,19 @@ def test_eigenvalues_too_close_for_products_are_found_densely_or_refused():
         SPEC(2, memory_limit=1000, **options).fit(X, affinity=W)
 
 
-def test_phi3_leaves_out_the_trivial_eigenvector_where_the_graph_falls_into_parts():
+def test_phi3_leaves_out_the_trivial_eigenvector_of_a_disconnected_graph():
     X, _ = draw(5)
     W = np.kron(np.eye(3), np.ones((10, 10)))
     expected = []
     for f in X.T:
         means = f.reshape(3, 10).mean(axis=1)
-        expected.append(2 * 10 * ((means - f.mean()) ** 2).sum() / (f @ f))  # two more eigenvalues 0, besides the first
+        expected.append(2 * 10 * ((means - f.mean()) ** 2).sum() / (f @ f))  # two more eigenvalues are 0
     selector = SPEC(3, style="phi3", n_eigenvectors=3).fit(X, affinity=W)
     assert_allclose(selector.criterion_, expected, rtol=1e-9)
 
 
-def test_the_same_seed_gives_the_same_scores_where_eigenvalues_tie():
-    """Two parties of which all members link with all of the other: Lanczos needs vectors besides its start."""
+def test_the_same_seed_gives_the_same_scores_if_eigenvalues_are_equal():
+    """On a complete bipartite graph, Lanczos iterations need vectors other than their start."""
     n = spec_module._SMALL + 50
     X = np.random.default_rng(0).random((n, 8))
     parties = sparse.csr_array(np.not_equal.outer(np.arange(n) % 2, np.arange(n) % 2) * 1.0)
@@ -166,7 +166,7 @@ def test_a_constant_feature_scores_worst_and_is_never_selected(style, kind):
     assert backwards.scores_[2] == -np.inf
 
 
-def test_bad_input_is_refused_with_the_way_out():
+def test_errors_say_what_to_do():
     X, _ = draw(4)
     with pytest.raises(ValueError, match="n_eigenvectors is 31 but there are 30 nodes; choose 2 to 30"):
         SPEC(3, style="phi3", n_eigenvectors=31).fit(X)

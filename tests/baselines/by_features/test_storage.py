@@ -1,4 +1,4 @@
-"""Sparse and dense features select the same, also where many nodes are equally near."""
+"""Sparse and dense features give the same selection, even with many ties among distances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ignore_few_iterations = pytest.mark.filterwarnings("ignore:the objective did not
     ],
     ids=["MCFS", "NDFS", "NDFS, by the graph", "UDFS"],
 )
-def test_cora_gives_one_selection_from_both_storages(selector):
+def test_cora_gives_the_same_selection_from_both_storages(selector):
     words = load_cora().features[:900]
     supports = [selector.fit(kind).get_support() for kind in (words, words.toarray())]
     assert_array_equal(*supports)

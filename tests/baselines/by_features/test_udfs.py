@@ -12,7 +12,7 @@ from references import udfs
 
 @pytest.fixture
 def never_dense(monkeypatch):
-    """Go the way of many features with few."""
+    """Treat few features like many."""
     monkeypatch.setattr(module, "_DENSE", 0)
 
 
@@ -29,7 +29,7 @@ def as_graph(neighbourhoods):
 
 @pytest.mark.parametrize("n_iter", [1, 3, 20])
 @pytest.mark.parametrize("gamma", [0.1, 5.0])
-def test_scores_are_those_of_the_literal_formula(n_iter, gamma):
+def test_scores_equal_the_literal_formula(n_iter, gamma):
     X = draw()
     B = udfs.scatter(X, udfs.nearest(X, 5), 0.1)
     Z = udfs.solve(X, B, 3, gamma, n_iter)
@@ -48,25 +48,22 @@ def test_neighbourhoods_may_differ_in_size():
         assert_allclose(found.toarray(), expected, atol=1e-12)
 
 
-def test_neighbourhoods_are_added_up_a_chunk_at_a_time(monkeypatch):
-    X = draw(n=30)
-    neighbourhoods = as_graph(udfs.nearest(X, 5))
-    expected = neighbourhood_scatter(X, neighbourhoods, 0.1).toarray()
-    monkeypatch.setattr(module, "_CHUNK", 100)
-    assert_allclose(neighbourhood_scatter(X, neighbourhoods, 0.1).toarray(), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["hub", "all pairs"])
-def test_neighbourhoods_larger_than_a_chunk_are_added_up_one_by_one(monkeypatch, kind):
-    X = draw(n=120)
-    links = np.ones((120, 120)) if kind == "all pairs" else np.eye(120)
+def a_hub(X):
+    links = np.eye(len(X))
     links[0] = links[:, 0] = 1
-    expected = neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray()
-    monkeypatch.setattr(module, "_CHUNK", 100)
-    assert_allclose(neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray(), expected, atol=1e-9)
+    return sparse.csr_array(links)
 
 
-def test_rows_of_a_given_affinity_tell_the_neighbourhoods():
+@pytest.mark.parametrize(
+    "graph", [lambda X: as_graph(udfs.nearest(X, 5)), a_hub, lambda X: sparse.csr_array(np.ones((len(X), len(X))))]
+)
+def test_the_number_of_neighbourhoods_processed_together_does_not_matter(graph):
+    X = draw(n=60)
+    expected = neighbourhood_scatter(X, graph(X), 0.1).toarray()
+    assert_allclose(neighbourhood_scatter(X, graph(X), 0.1, at_once=100).toarray(), expected, atol=1e-9)
+
+
+def test_rows_of_a_given_affinity_define_the_neighbourhoods():
     X = draw(n=40)
     W = np.triu(np.random.default_rng(0).random((40, 40)) < 0.1, 1)
     W = (W | W.T).astype(float)
@@ -78,7 +75,7 @@ def test_rows_of_a_given_affinity_tell_the_neighbourhoods():
 
 @pytest.mark.usefixtures("never_dense")
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_many_features_need_no_matrix_of_them(is_sparse):
+def test_with_many_features_the_iterations_agree_with_the_decomposition(is_sparse):
     X = draw(m=40, n=150)
     exact = udfs.solve(X, udfs.scatter(X, udfs.nearest(X, 5), 0.1), 2, 0.1, 60)
     selector = UDFS(n_blocks=2, max_iter=60, tol=0).fit(sparse.csr_array(X) if is_sparse else X)
@@ -89,11 +86,11 @@ def test_many_features_need_no_matrix_of_them(is_sparse):
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 10.0])
 @pytest.mark.parametrize("shape", [(80, 30), (30, 80)])
 @pytest.mark.parametrize("dense", [500, 0])
-def test_the_objective_falls_at_every_iteration(monkeypatch, gamma, shape, dense):
+def test_the_objective_decreases_in_each_iteration(monkeypatch, gamma, shape, dense):
     monkeypatch.setattr(module, "_DENSE", dense)
     history = UDFS(n_blocks=3, sparsity=gamma, max_iter=40, tol=0).fit(draw(n=shape[0], m=shape[1])).history_
     assert len(history) == 40
-    # Rows count as 1e-8 long at least, which leaves that much to each of them.
+    # Row norms are at least 1e-8 in the weights, which allows an increase of this size per row.
     assert (np.diff(history) <= 1e-10 * history[0] + shape[1] * gamma * 1e-8).all()
     assert history[-1] < history[0]
 
@@ -119,6 +116,6 @@ def test_scores_do_not_change_when_nodes_are_reordered(monkeypatch, dense):
     assert_allclose(UDFS(n_blocks=3).fit(X[order]).scores_, UDFS(n_blocks=3).fit(X).scores_, atol=1e-8)
 
 
-def test_more_clusters_than_features_that_vary_is_an_error():
+def test_more_clusters_than_varying_features_are_an_error():
     with pytest.raises(ValueError, match=r"n_blocks is 13 but only 12 feature\(s\) vary; choose 1 to 12"):
         UDFS(n_blocks=13).fit(np.column_stack([draw(), np.ones(80)]))

@@ -1,4 +1,4 @@
-"""VarianceScore: features by how much they vary."""
+"""VarianceScore: features with a large variance."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_constant_columns_are_never_selected(kind):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_planted_features_are_found_where_they_vary_most(seed):
+def test_planted_features_are_found_if_they_vary_most(seed):
     planted = make_attributed_blocks(400, 3, n_informative=15, n_redundant=0, n_noise=85, random_state=seed)
     scale = np.where(planted.is_informative, 1, 0.4)
     selector = VarianceScore(15).fit(planted.features @ sparse.diags_array(scale))

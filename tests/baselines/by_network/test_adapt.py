@@ -1,4 +1,4 @@
-"""ADAPT-style selection: each term against the formula as written, and where the turns end."""
+"""ADAPT-style selection: each term equals its formula, and the iterations converge."""
 
 import numpy as np
 import pytest
@@ -20,17 +20,17 @@ def fit(X, A, n=1, **options):
 
 
 @given(seed=st.integers(0, 500), scale=st.sampled_from([0.01, 0.3, 1.0, 1e6]), offset=st.sampled_from([0.0, -1e5]))
-def test_each_group_goes_to_the_nearest_point_of_its_simplex(seed, scale, offset):
+def test_each_group_is_projected_onto_its_simplex(seed, scale, offset):
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(6) * 2, rng.integers(1, 6, size=6))
-    values = scale * rng.normal(size=len(groups)).round(1) + offset  # rounding makes ties
+    values = scale * rng.normal(size=len(groups)).round(1) + offset  # rounding creates ties
     projected = onto_simplex(values, groups)
     for group in np.unique(groups):
         here = groups == group
         assert_allclose(projected[here], adapt.project_onto_simplex(values[here]), atol=1e-9)
 
 
-def test_the_nearest_point_is_that_of_a_quadratic_program():
+def test_the_projection_solves_a_quadratic_program():
     values = np.array([0.4, 0.1, -0.3, 0.35])
     best = minimize(
         lambda p: np.sum((p - values) ** 2),
@@ -50,7 +50,7 @@ def as_matrix(ties, strengths, A):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_strengths_and_their_gradient_are_those_of_the_loops(kind):
+def test_strengths_and_their_gradient_equal_loops(kind):
     problem = make_problem(0)
     X, A, s = problem.Y, problem.A.copy(), problem.r
     A[5], A[:, 5] = 0, 0  # a node without links
@@ -65,7 +65,7 @@ def test_strengths_and_their_gradient_are_those_of_the_loops(kind):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_over_all_pairs_the_turns_end_at_a_stationary_point_of_the_objective(seed):
+def test_with_all_pairs_the_iterations_converge_to_a_stationary_point(seed):
     problem = make_problem(seed)
     X, A, mu = problem.Y / problem.Y[problem.Y > 0].mean(), problem.A, 0.05
     selector = fit(X, A, exact=True, neighborhood=0.05, evenness=mu, sparsity=0.2, max_iter=300, tol=0)
@@ -84,14 +84,14 @@ def test_over_all_pairs_the_turns_end_at_a_stationary_point_of_the_objective(see
     assert (gradient[s == 1] < 1e-4).all()
 
 
-def test_the_objective_never_rises(network):
+def test_the_objective_never_increases(network):
     for options in ({"exact": True}, {"non_links_per_link": 2}, {"evenness": 1e-4, "neighborhood": 1.0}):
         history = fit(network.features, network.adjacency, tol=0, max_iter=30, **options).history_
         assert len(history) > 2
         assert (np.diff(history) <= 1e-12 * history[:-1]).all()
 
 
-def test_linked_nodes_differ_less_the_more_the_neighbourhood_weighs(network):
+def test_linked_nodes_differ_less_with_a_larger_weight_of_the_neighbourhood(network):
     first, second = sparse.triu(network.adjacency).nonzero()
     X = network.features.toarray()
     differs = ((X[first] - X[second]) ** 2).mean(axis=0)
@@ -99,12 +99,12 @@ def test_linked_nodes_differ_less_the_more_the_neighbourhood_weighs(network):
     assert (np.diff(totals) < -0.1).all()
 
 
-def test_over_all_pairs_the_seed_does_not_matter(network):
+def test_with_all_pairs_the_seed_does_not_matter(network):
     first, other = (fit(network.features, network.adjacency, exact=True, random_state=s).scores_ for s in (0, 1))
     assert_array_equal(first, other)
 
 
-def test_linked_nodes_that_are_all_alike_leave_no_distance_to_measure_by():
+def test_scores_are_finite_if_all_linked_nodes_are_identical():
     X = np.repeat(np.eye(3), 4, axis=0)
     A = np.kron(np.eye(3), np.ones((4, 4)))
     selector = fit(X, A)

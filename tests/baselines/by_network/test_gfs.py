@@ -1,4 +1,4 @@
-"""GFS-style selection: each term against the formula as written, and where the turns end."""
+"""GFS-style selection: each term equals its formula, and the iterations converge."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def svd_basis(content, problem):
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("n_components", [3, 9, 100])
-def test_the_error_of_a_map_of_any_rank_is_that_of_its_full_matrix(kind, n_components):
+def test_the_error_of_a_low_rank_map_equals_that_of_its_full_matrix(kind, n_components):
     problem = make_problem(0)
     content = content_of(problem, n_components, kind)
     rank = min(n_components, 9)
@@ -46,7 +46,7 @@ def test_the_error_of_a_map_of_any_rank_is_that_of_its_full_matrix(kind, n_compo
     )
 
 
-def test_the_map_comes_to_solve_the_normal_equations_and_never_gets_worse():
+def test_the_map_converges_to_the_normal_equations_and_never_gets_worse():
     problem = make_problem(1)
     content, map_ = content_of(problem, 9), np.zeros((9, 9))
     errors = [content.penalty(map_, problem.r, 1.0)[0]]
@@ -63,7 +63,7 @@ def test_the_map_comes_to_solve_the_normal_equations_and_never_gets_worse():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_over_all_pairs_the_turns_end_at_a_stationary_point_of_the_objective(seed):
+def test_with_all_pairs_the_iterations_converge_to_a_stationary_point(seed):
     problem = make_problem(seed)
     X, A = problem.Y / problem.Y[problem.Y > 0].mean(), problem.A
     settings = {"ridge": 0.2, "sparsity": 0.5}
@@ -79,33 +79,33 @@ def test_over_all_pairs_the_turns_end_at_a_stationary_point_of_the_objective(see
     assert (gradient[s == 1] < 1e-4).all()
 
 
-def test_the_objective_never_rises(network):
+def test_the_objective_never_increases(network):
     for options in ({"exact": True}, {"non_links_per_link": 2}, {"n_components": 4}):
         history = fit(network.features, network.adjacency, tol=0, max_iter=30, **options).history_
         assert len(history) > 3
         assert (np.diff(history) <= 1e-12 * history[:-1]).all()
 
 
-def test_features_that_tell_others_outlast_those_that_tell_themselves_alone():
+def test_features_that_predict_others_are_kept_longer_than_independent_ones():
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(150, 2))
     X = np.column_stack([hidden @ rng.normal(size=(2, 8)), 0.3 * rng.normal(size=(150, 8))])
     A = make_attributed_blocks(150, 2, random_state=0).adjacency
     kept = fit(X, A, 2, reconstruction=100, sparsity=100).scores_ > 0
-    assert 2 <= kept[:8].sum() < 8  # two of a rank-two group would do
+    assert 2 <= kept[:8].sum() < 8  # two features of a group of rank two are enough
     assert not kept[8:].any()
 
 
-def test_features_at_the_bound_rank_by_how_hard_the_bound_holds_them():
-    # Nodes link if and only if they share a feature: no score is large enough.
+def test_features_at_the_upper_bound_are_ranked_by_the_slope():
+    # Nodes are linked if and only if they share a feature, so all scores are at the upper bound.
     sizes = [3, 8, 5]
     X = np.repeat(np.eye(3), sizes, axis=0)
     selector = fit(X, X @ X.T, 3, sparsity=0, reconstruction=0)
     assert_array_equal(selector.criterion_, 1)
-    assert_array_equal(selector.ranking_, [3, 1, 2])  # the more links it explains, the steeper
+    assert_array_equal(selector.ranking_, [3, 1, 2])  # the slope is steeper for features that explain more links
 
 
-def test_strong_sparsity_leaves_fewer_features_and_that_is_said(network):
+def test_strong_sparsity_leaves_fewer_features_with_a_warning(network):
     with pytest.warns(match="of the 52 requested features"):
         strong = fit(network.features, network.adjacency, 52, sparsity=100)
     assert strong.n_features_ == np.count_nonzero(strong.scores_)

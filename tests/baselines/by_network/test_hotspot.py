@@ -1,4 +1,4 @@
-"""Hotspot: features whose values go together along links more than the depth of the nodes explains."""
+"""Hotspot: features with more autocorrelation along links than the depth of the nodes explains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def draw(seed, n=40, m=7):
-    """Counts of nodes of different depth, one without any, and a weighted graph with self-loops and lone nodes."""
+    """Counts of nodes with different depths, one of them 0, and a weighted graph with self-loops and isolated nodes."""
     rng = np.random.default_rng(seed)
     X = rng.poisson(rng.gamma(2, 1, (n, 1)) * rng.gamma(1, 1, m)).astype(float)
     X[0] = 0
@@ -35,7 +35,7 @@ def draw(seed, n=40, m=7):
 
 @every_model
 @given(seed=st.integers(0, 10**6))
-def test_the_criterion_is_that_of_the_definition(model, seed):
+def test_the_criterion_equals_its_definition(model, seed):
     X, A = draw(seed)
     expected = reference.hotspot_z(X, A, model)
     for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
@@ -45,7 +45,7 @@ def test_the_criterion_is_that_of_the_definition(model, seed):
 
 
 def small_network():
-    """A ring of eight nodes with two chords, and three counts: all at hand, to store what the package gives."""
+    """A ring of eight nodes with two chords, and three counts, for which the results of the package are stored."""
     X = np.array([[3, 0, 1], [2, 1, 0], [4, 0, 0], [1, 0, 2], [0, 2, 1], [0, 5, 0], [1, 3, 4], [2, 0, 1]], dtype=float)
     A = np.zeros((8, 8))
     for i in range(8):
@@ -62,13 +62,13 @@ STORED = {  # made with the package hotspotsc 1.1.3
 
 
 @every_model
-def test_values_are_those_stored_of_the_package(model):
+def test_values_equal_stored_values_of_the_package(model):
     X, A = small_network()
     assert_allclose(autocorrelation_z(X, sparse.csr_array(A), model=model), STORED[model], rtol=1e-6)
 
 
 @every_model
-def test_values_are_those_of_the_package(model):
+def test_values_equal_those_of_the_package(model):
     local_stats = pytest.importorskip("hotspot.local_stats")
     cora = load_cora()
     rng = np.random.default_rng(0)
@@ -94,8 +94,8 @@ def test_independent_nodes_have_mean_zero_and_variance_one(model):
     assert 0.8 < Z.std() < 1.2
 
 
-def test_depth_that_runs_along_links_is_not_taken_for_structure():
-    """Where nodes of a block are deeper than others, every feature correlates along links; Moran's I counts that."""
+def test_depth_that_is_correlated_along_links_does_not_count_as_structure():
+    """If depth depends on the block, all features are autocorrelated along links, and Moran's I is large."""
     rng = np.random.default_rng(1)
     n = 600
     block = np.arange(n) % 2
@@ -110,34 +110,11 @@ def test_depth_that_runs_along_links_is_not_taken_for_structure():
 @every_model
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("entries", [1, 7, 120, 300])
-def test_pieces_of_the_features_are_joined(model, kind, entries, monkeypatch):
+def test_the_batch_size_does_not_matter(model, kind, entries, monkeypatch):
     X, A = draw(5, m=11)
     whole = reference.hotspot_z(X, A, model)
     monkeypatch.setattr(autocorrelation, "_CHUNK_ENTRIES", entries)
     assert_allclose(autocorrelation_z(kind(X), sparse.csr_array(A), model=model), whole, rtol=1e-8, atol=1e-10)
-
-
-@every_model
-def test_links_of_sparse_features_are_passed_over_as_often_for_many_nodes_as_for_few(model, monkeypatch):
-    """All 60 columns fit into work at once by the eight depths there are, and none would by the nodes."""
-    passes = []
-    for name in ("products_along_links", "products_with_groups"):
-        function = getattr(autocorrelation, name)
-        monkeypatch.setattr(
-            autocorrelation, name, lambda *given, f=function, name=name: passes.append(name) or f(*given)
-        )
-    monkeypatch.setattr(autocorrelation, "_CHUNK_ENTRIES", 480)
-    for n in (400, 1600):
-        passes.clear()
-        rng = np.random.default_rng(n)
-        X = np.zeros((n, 60))
-        for node, depth in enumerate(rng.integers(1, 9, size=n)):
-            X[node, rng.choice(60, depth, replace=False)] = 1
-        A = sparse.random_array((n, n), density=4 / n, rng=rng)
-        A = sparse.csr_array(A + A.T)
-        Z = autocorrelation_z(sparse.csr_array(X), A, model=model)
-        assert_allclose(Z, autocorrelation_z(X, A, model=model), rtol=1e-8, atol=1e-10)
-        assert len(passes) == (1 if model == "normal" else 2)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -145,31 +122,31 @@ def test_links_of_sparse_features_are_passed_over_as_often_for_many_nodes_as_for
     ("values", "model"),
     [([0, 1, 1], "bernoulli"), ([0, 1, 2], "danb"), ([0, 1, 0.5], "normal"), ([0, 1, -1], "normal")],
 )
-def test_the_model_follows_the_kind_of_values(kind, values, model):
+def test_the_values_determine_the_model(kind, values, model):
     X = kind(np.array([values, [1, 0, 1]], dtype=float))
     assert model_for(X) == model
     assert Hotspot(1).fit(X, adjacency=np.ones((2, 2))).model_ == model
 
 
 @every_model
-def test_nodes_of_one_depth_are_compared_with_one_mean(model):
+def test_nodes_of_equal_depth_are_compared_with_one_mean(model):
     rng = np.random.default_rng(0)
     one = (rng.random(30) < 0.4).astype(float)
     X, A = np.column_stack([one, 1 - one]), draw(3, n=30)[1]
     Z = autocorrelation_z(X, sparse.csr_array(A), model=model)
     assert np.isfinite(Z).all()
-    if model != "danb":  # whose variance is not that of the complement
+    if model != "danb":  # in which the variance differs from that of the complement
         assert_allclose(Z[0], Z[1])
 
 
-def test_a_feature_that_the_depth_explains_in_full_has_zero():
+def test_a_feature_that_the_depth_explains_completely_has_zero():
     X, A = draw(2)
     assert_allclose(
         autocorrelation_z(np.column_stack([X[:, 0], np.zeros(40)]), sparse.csr_array(A), model="normal")[0], 0
     )
 
 
-def test_bad_input_is_refused_with_the_way_out():
+def test_errors_say_what_to_do():
     X, A = draw(4)
     with pytest.raises(ValueError, match="adjacency is missing"):
         Hotspot(3).fit(X)

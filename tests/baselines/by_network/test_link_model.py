@@ -1,4 +1,4 @@
-"""Likelihood of the links, its gradients and its minimum, and what methods that weight features by links share."""
+"""The likelihood of links, its gradients and minimum; common properties of ADAPT, GFS, MMPOP, PartialOrder."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,12 @@ from blockselect.baselines._solvers import node_pairs as module
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
 from blockselect.baselines.by_network.adapt import ADAPT
 from blockselect.baselines.by_network.gfs import GFS
-from blockselect.baselines.by_network.link_model import AllPairs, SampledPairs, alternate, link_likelihood
+from blockselect.baselines.by_network.link_model import AllPairs, SampledPairs, link_likelihood
 from blockselect.baselines.by_network.mmpop import MMPOP
 from blockselect.baselines.by_network.partial_order import PartialOrder
 from references import gfs
 from references.differences import central_difference
+from references.problems import make_problem
 
 link_models = pytest.mark.parametrize("kind", [ADAPT, GFS])
 weighting = pytest.mark.parametrize("kind", [ADAPT, GFS, MMPOP])
@@ -25,8 +26,8 @@ def scores(kind, X, A, **options):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_loss_over_all_pairs_is_that_of_a_loop_whatever_the_pieces(problem, kind, monkeypatch):
-    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are no links
+def test_the_loss_of_all_pairs_equals_a_loop_for_any_batch_size(problem, kind, monkeypatch):
+    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are not links
     s, b = problem.r, -0.7
     slow = gfs.link_loss(problem.Y, A, s, b)
     for piece_bytes in (2**20, 8 * 20 * 3):
@@ -36,7 +37,7 @@ def test_the_loss_over_all_pairs_is_that_of_a_loop_whatever_the_pieces(problem, 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("non_links_per_link", [None, 1])
-def test_the_gradients_of_the_loss_meet_finite_differences(problem, kind, non_links_per_link):
+def test_the_gradients_of_the_loss_equal_finite_differences(problem, kind, non_links_per_link):
     rng = np.random.default_rng(0)
     likelihood = link_likelihood(
         kind(problem.Y), sparse.csr_array(problem.A), non_links_per_link=non_links_per_link, rng=rng
@@ -48,7 +49,7 @@ def test_the_gradients_of_the_loss_meet_finite_differences(problem, kind, non_li
     assert_allclose(loss.by_intercept, by_intercept[0], rtol=1e-5, atol=1e-8)
 
 
-def test_a_draw_of_non_links_is_right_on_average(problem):
+def test_the_loss_of_sampled_non_links_is_unbiased(problem):
     A, X = sparse.csr_array(problem.A), sparse.csr_array(problem.Y)
     links, non_links, rng = linked_pairs(A), NonLinks(A), np.random.default_rng(0)
     s, b = 0.2 * problem.r, -0.7
@@ -60,31 +61,31 @@ def test_a_draw_of_non_links_is_right_on_average(problem):
     assert (np.abs(gradients.mean(axis=0) - exact.gradient) < 4 * gradients.std(axis=0) / 20).all()
 
 
-def test_all_pairs_are_taken_where_a_draw_would_not_be_smaller(problem):
+def test_all_pairs_are_used_if_a_sample_would_not_be_smaller(problem):
     A, rng = sparse.csr_array(problem.A), np.random.default_rng(0)
     assert isinstance(link_likelihood(problem.Y, A, non_links_per_link=1, rng=rng), SampledPairs)
     for many in (None, 20):
         assert isinstance(link_likelihood(problem.Y, A, non_links_per_link=many, rng=rng), AllPairs)
 
 
-def test_the_descent_ends_where_the_bounds_alone_hold_it(problem):
-    X, A = problem.Y * np.geomspace(0.05, 20, problem.Y.shape[1]), problem.A  # columns of very different scale
-    cost = 0.02
-    half = [lambda _: lambda s: (cost / 2 * s.sum(), np.full(len(s), cost / 2)), X]
+@pytest.mark.parametrize("selector", [ADAPT(1, neighborhood=0), GFS(1, reconstruction=0)], ids=str)
+def test_features_of_very_different_scale_reach_the_minimum_within_the_bounds(selector):
+    problem = make_problem(0)
+    X, A = problem.Y * np.geomspace(0.05, 20, problem.Y.shape[1]), problem.A
+    X, cost = X / X[X > 0].mean(), 0.005
     n_links = np.count_nonzero(np.triu(A, 1))
-    result = alternate(
-        AllPairs(X, sparse.csr_array(A)), *half, n_links=n_links, sparsity=cost / 2 * n_links, max_iter=50, tol=0
-    )
-    s, b = result.scores, result.intercept
-    assert_allclose(result.history[-1], gfs.link_loss(X, A, s, b) + cost * s.sum())
+    selector.set_params(exact=True, sparsity=cost * n_links, tol=0, random_state=0).fit(X, adjacency=A)
+    s, b = selector.criterion_, selector.intercept_
+    assert_allclose(selector.history_[-1], gfs.link_loss(X, A, s, b) + cost * s.sum())
     gradient = central_difference(lambda s: gfs.link_loss(X, A, s, b), s, step=1e-7) + cost
-    assert_allclose(gradient, result.gradient, atol=1e-5)
     inside = (s > 0) & (s < 1)
     assert inside.any()
     assert (s == 0).any()
+    assert (s == 1).any()
     assert_allclose(gradient[inside], 0, atol=2e-5)
     assert (gradient[s == 0] > -2e-5).all()
     assert (gradient[s == 1] < 2e-5).all()
+    assert_allclose(selector.scores_[s == 1] - 1, np.maximum(-gradient[s == 1], 0), atol=2e-5)
 
 
 @weighting
@@ -106,7 +107,7 @@ def test_scores_do_not_change_when_nodes_are_reordered(network, kind, options):
 @pytest.mark.parametrize(
     ("kind", "options"), [(ADAPT, {"non_links_per_link": 2}), (GFS, {"non_links_per_link": 2}), (MMPOP, {})]
 )
-def test_another_seed_gives_other_scores(network, kind, options):
+def test_a_different_seed_gives_different_scores(network, kind, options):
     first, other = (scores(kind, network.features, network.adjacency, random_state=s, **options) for s in (0, 1))
     assert not np.array_equal(first, other)
 
@@ -140,6 +141,6 @@ def test_a_constant_feature_scores_zero(network, kind):
     ("adjacency", "message"),
     [(np.ones((200, 200)), "linked to all others"), (np.eye(200), "no links between different nodes")],
 )
-def test_graphs_without_links_or_without_non_links_are_refused(network, kind, adjacency, message):
+def test_graphs_without_links_or_without_non_links_are_rejected(network, kind, adjacency, message):
     with pytest.raises(ValueError, match=message):
         scores(kind, network.features, adjacency)

@@ -1,4 +1,4 @@
-"""LUFS: features whose combinations are smooth on links and social dimensions."""
+"""LUFS: features with combinations that are smooth on links and social dimensions."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def fit(network, n=8, **options):
 @pytest.mark.parametrize(
     ("alpha", "beta", "ridge"), [(0.1, 0.1, 1e-6), (10.0, 1.0, 1e-3), (0.0, 5.0, 0.1)], ids=["paper", "social", "links"]
 )
-def test_scores_are_those_of_the_literal_formula(network, alpha, beta, ridge):
+def test_scores_equal_the_literal_formula(network, alpha, beta, ridge):
     X, A = network.features.toarray(), network.adjacency.toarray()
     selector = fit(network, social_weight=alpha, sparsity=beta, ridge=ridge, max_iter=6, tol=0)
     Z, values = lufs.solve(X, A, selector.social_dimensions_, 3, alpha, beta, ridge, n_iter=6)
@@ -54,18 +54,18 @@ def test_roughness_is_the_laplacian_and_the_distance_from_the_groups(network):
     X, A, groups = network.features.toarray(), network.adjacency.toarray(), np.arange(200) % 4
     rough = roughness(network.adjacency, groups, 0.7)
     assert_allclose(rough.gram(network.features), lufs.rough_gram(X, A, groups, 0.7), atol=1e-9)
-    assert_allclose(rough.of(np.ones(200)), 0, atol=1e-12)  # the constant varies nowhere
+    assert_allclose(rough.of(np.ones(200)), 0, atol=1e-12)  # a constant has no roughness
 
 
 @pytest.mark.parametrize("options", [{}, {"sparsity": 10.0}, {"n_blocks": 8, "social_weight": 5.0}])
-def test_the_objective_falls_at_each_iteration(network, options):
+def test_the_objective_decreases_in_each_iteration(network, options):
     history = fit(network, max_iter=40, tol=0, **options).history_
     assert len(history) == 40
     assert (np.diff(history) <= 1e-9 * history[0]).all()
     assert history[-1] < history[0]
 
 
-def test_it_stops_once_the_objective_settles(network):
+def test_it_stops_once_the_objective_has_converged(network):
     settled = fit(network, sparsity=5.0, max_iter=200, tol=1e-3)
     falls = -np.diff(settled.history_) / settled.history_[1:]
     assert 2 <= settled.n_iter_ < 200
@@ -81,7 +81,7 @@ def test_social_dimensions_are_the_planted_blocks(n_nodes):
 
 
 def test_social_dimensions_come_from_the_leading_eigenvectors_of_the_modularity_matrix():
-    """Two cliques that hardly touch are separated by the sign of the first eigenvector."""
+    """Two weakly linked cliques are separated by the sign of the first eigenvector."""
     A = np.kron(np.eye(2), np.ones((4, 4)) - np.eye(4))
     A[0, 4] = A[4, 0] = 1
     leading = np.linalg.eigh(lufs.modularity(A))[1][:, -1]
@@ -89,7 +89,7 @@ def test_social_dimensions_come_from_the_leading_eigenvectors_of_the_modularity_
     assert adjusted_rand_score(leading > 0, groups) == 1
 
 
-def test_a_graph_with_fewer_kinds_of_node_than_blocks_gives_fewer_groups():
+def test_a_graph_with_few_distinct_nodes_gives_fewer_groups():
     complete = sparse.csr_array(np.ones((6, 6)) - np.eye(6))
     groups = social_dimensions(complete, 6, np.random.default_rng(0))
     assert set(groups) == set(range(groups.max() + 1))
@@ -125,5 +125,5 @@ def test_features_too_large_for_the_sparsity_are_an_error_that_says_how_to_scale
 
 
 @pytest.mark.parametrize("graph", [np.eye(90), np.ones((90, 90)) - np.eye(90)], ids=["self-loops", "complete"])
-def test_nodes_that_all_link_alike_are_one_group(graph):
+def test_nodes_with_the_same_links_are_one_group(graph):
     assert_array_equal(social_dimensions(sparse.csr_array(graph), 2, np.random.default_rng(0)), np.zeros(90))

@@ -1,4 +1,4 @@
-"""MMPOP: margins, their gradient, and where the stochastic descent ends."""
+"""MMPOP: margins, their gradient, and convergence of the stochastic descent."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def fit(X, A, n=1, **options):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_loss_of_a_batch_is_that_of_a_loop_and_its_gradient_meets_finite_differences(loss, kind):
+def test_the_loss_of_a_batch_equals_a_loop_and_its_gradient_finite_differences(loss, kind):
     problem = make_problem(0)
     X, A = problem.Y, problem.A
     chosen = mmpop.triples(A)[::50]
@@ -44,7 +44,7 @@ def optimum(X, A, loss, sparsity):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_descent_comes_close_to_the_optimum_over_all_triples(loss, seed):
+def test_the_descent_gets_close_to_the_optimum_over_all_triples(loss, seed):
     problem = make_problem(seed, n=14, m=6)
     X, A, sparsity = problem.Y, problem.A, 0.01
     selector = fit(X, A, loss=loss, sparsity=sparsity, step_size=0.3, batch_size=20, max_iter=400)
@@ -54,7 +54,7 @@ def test_the_descent_comes_close_to_the_optimum_over_all_triples(loss, seed):
     assert best - 1e-6 <= reached <= best + 0.05 * (start - best)
 
 
-def test_binary_features_find_more_than_counts_do():
+def test_binary_features_find_more_planted_features_than_counts():
     found = {True: [], False: []}
     for seed in range(2):
         planted = make_attributed_blocks(
@@ -74,12 +74,12 @@ def test_binary_features_find_more_than_counts_do():
     assert np.mean(found[True]) >= np.mean(found[False]) + 0.2
 
 
-def test_the_weight_of_a_link_and_self_loops_are_not_read(network):
+def test_link_weights_and_self_loops_are_ignored(network):
     heavier = 4.0 * network.adjacency + sparse.eye_array(200)
     assert_array_equal(fit(network.features, heavier).scores_, fit(network.features, network.adjacency).scores_)
 
 
-def test_the_objective_falls_over_the_passes(network):
+def test_the_objective_decreases_over_the_passes(network):
     selector = fit(network.features, network.adjacency, batch_size=100)
     assert len(selector.history_) == selector.n_iter_ == 30
     assert selector.history_[-5:].mean() < 0.95 * selector.history_[0]
@@ -93,9 +93,9 @@ def test_scores_stay_within_their_bounds_and_strong_sparsity_leaves_nothing(netw
         assert not fit(network.features, network.adjacency, 5, sparsity=10).scores_.any()
 
 
-def test_a_node_linked_with_all_others_is_passed_over():
+def test_a_node_linked_to_all_others_is_skipped():
     A = np.zeros((5, 5))
-    A[0, 1:] = A[1:, 0] = 1  # the centre of a star orders nothing; its leaves do
+    A[0, 1:] = A[1:, 0] = 1  # the centre of a star has no non-links, but its leaves do
     X = np.eye(5)[:, :4] + 0.5
     scores = fit(X, A).scores_
     assert np.isfinite(scores).all()

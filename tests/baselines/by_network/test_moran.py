@@ -1,4 +1,4 @@
-"""MoransI: features whose values go together along links."""
+"""MoransI: features that are autocorrelated along links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from references import moran as reference
 
 
 def draw(seed, n=25, m=7):
-    """Features with some zeros, and a weighted graph with self-loops and nodes without a link."""
+    """Features with some zeros, and a weighted graph with self-loops and isolated nodes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(loc=1, size=(n, m)) * (rng.random((n, m)) < 0.6)
     A = rng.random((n, n)) * (rng.random((n, n)) < 0.1)
@@ -25,7 +25,7 @@ def draw(seed, n=25, m=7):
 
 
 @given(seed=st.integers(0, 10**6))
-def test_the_criterion_is_that_of_the_definition(seed):
+def test_the_criterion_equals_its_definition(seed):
     X, A = draw(seed)
     for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
         selector = MoransI(3).fit(features, adjacency=A)
@@ -33,7 +33,7 @@ def test_the_criterion_is_that_of_the_definition(seed):
         assert_array_equal(selector.scores_, selector.criterion_)
 
 
-def test_values_are_those_of_scanpy():
+def test_values_equal_those_of_scanpy():
     scanpy_metrics = pytest.importorskip("scanpy.metrics")
     cora = load_cora()
     used = cora.features[:, cora.features.sum(axis=0) > 0]

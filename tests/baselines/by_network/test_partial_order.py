@@ -1,4 +1,4 @@
-"""PartialOrder: the difference of two means, exactly."""
+"""PartialOrder: the exact difference of two means."""
 
 import numpy as np
 import pytest
@@ -19,10 +19,10 @@ def scores(X, A, **options):
 
 
 @given(seed=seeds)
-def test_scores_are_those_of_a_loop_over_all_pairs(seed):
+def test_scores_equal_a_loop_over_all_pairs(seed):
     problem = make_problem(seed)
-    X = problem.Y - 1  # negative values are fine
-    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are no links
+    X = problem.Y - 1  # negative values are allowed
+    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are not links
     slow = mmpop.mean_difference(X, A)
     assert_allclose(scores(X, A), slow, atol=1e-12)
     assert_allclose(scores(sparse.csr_array(X), A), slow, atol=1e-12)
@@ -37,7 +37,7 @@ def test_scores_do_not_change_when_nodes_are_reordered_or_links_weighted(seed):
     assert_allclose(moved, scores(problem.Y, problem.A), atol=1e-12)
 
 
-def test_binarize_looks_only_at_what_is_zero():
+def test_binarize_uses_only_whether_values_are_zero():
     problem = make_problem(0)
     assert_array_equal(scores(problem.Y, problem.A, binarize=True), scores((problem.Y > 0) * 1.0, problem.A))
     with pytest.raises(ValueError, match="binarize is True, which leaves every feature constant"):

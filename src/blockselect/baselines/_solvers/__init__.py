@@ -1,1 +1,1 @@
-"""Computations that several methods share."""
+"""Solvers of the other methods."""

@@ -1,4 +1,4 @@
-"""Least angle regression on sparse or dense features: one more feature per step, all with equal correlations.
+"""Least angle regression on sparse or dense features, which adds one feature per step.
 
 The implementation in scikit-learn (`lars_path_gram` too) requires a dense matrix or all covariances, stops below an
 absolute correlation, and reverses the sign of a feature whose coefficient crosses zero, which the algorithm of Efron,
@@ -43,8 +43,8 @@ class LeastAngleRegression:
     def fit(self, target: FloatArray, n_nonzero: int) -> FloatArray:
         """Coefficients (m,) of the centred target after `n_nonzero` features have entered.
 
-        Fewer features enter if fewer explain the target completely. A feature that the active features already explain,
-        such as a copy of one of them, is skipped.
+        Fewer features enter if they explain the target completely. A feature that is a linear combination of the active
+        features, such as a copy of one of them, is skipped.
         """
         correlation = self._correlate(target - target.mean())
         coefficients = np.zeros(len(correlation))
@@ -100,10 +100,10 @@ def _first_to_tie(level: float, correlation: FloatArray, slope: FloatArray) -> f
     Active correlations decrease by 1 per unit from `level`: |c − step·slope| = level − step. A feature whose
     correlation decreases equally fast, such as a copy of the last feature, never reaches them.
     """
-    meets = [
+    ties = [
         np.divide(
             level - sign * correlation, 1 - sign * slope, out=np.full_like(slope, level), where=sign * slope < 1 - _TIED
         )
         for sign in (1, -1)
     ]
-    return float(np.clip(np.min(meets, initial=level), 0, level))
+    return float(np.clip(np.min(ties, initial=level), 0, level))

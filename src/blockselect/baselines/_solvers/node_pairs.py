@@ -12,10 +12,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
+from blockselect.rows.statistics import presence
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
-_PIECE_BYTES = 2**26  # of dense rows processed at once
-_PIECE_PAIRS = 4096  # pairs of sparse rows processed at once, so that they stay in the cache
+_PIECE_BYTES = 2**26  # size of the dense rows processed at a time
+_PIECE_PAIRS = 4096  # pairs of sparse rows processed at a time, so that they stay in the cache
+
+
+def features_to_compare(features: Features, *, binarize: bool) -> Features:
+    """The features in float64, or the indicators of their non-zero values."""
+    read = presence(features) if binarize else features
+    return read.astype(np.float64, copy=False)
 
 
 def linked_pairs(adjacency: Sparse) -> IntArray:
@@ -35,7 +42,7 @@ def both_ways(pairs: IntArray) -> IntArray:
 
 
 class NonLinks:
-    """Pairs of different nodes without a link: counted and drawn at random, without listing them."""
+    """Pairs of different nodes without a link, counted and sampled without listing them."""
 
     def __init__(self, adjacency: Sparse) -> None:
         n = adjacency.shape[0]
@@ -44,8 +51,8 @@ class NonLinks:
         taken.sort_indices()
         self._starts = taken.indptr.astype(np.intp)  # (n + 1,) start of each node's part of the gaps
         node = np.repeat(np.arange(n), np.diff(self._starts))
-        # For each node and each of its neighbours (or itself), in order: the number of non-links before it, offset by
-        # node, so that one search serves all nodes.
+        # For each node, and each of its neighbours or itself in order: the number of non-links before it. An offset per
+        # node allows a single search for all nodes.
         self._gaps = node * (n + 1) + (taken.indices - (np.arange(len(node)) - self._starts[node]))
         # (n + 1,) total number of non-links of all previous nodes
         self._offsets = np.concatenate([[0], np.cumsum(n - np.diff(self._starts))])
@@ -66,7 +73,7 @@ class NonLinks:
         return np.diff(self._offsets)
 
     def partners(self, nodes: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw for each of these nodes one of its non-links uniformly; each must have one."""
+        """Draw uniformly one non-link of each of these nodes, which must all have one."""
         return self.partner_at(nodes, rng.integers(self.per_node[nodes]))
 
     def draw(self, size: int, rng: np.random.Generator) -> IntArray:
@@ -76,7 +83,7 @@ class NonLinks:
         return np.column_stack([nodes, self.partner_at(nodes, drawn - self._offsets[nodes])])
 
     def partner_at(self, nodes: IntArray, rank: IntArray) -> IntArray:
-        """The non-link of each node with this rank, counted from 0 in increasing order."""
+        """The non-link of each node at this position, counted from 0, among its non-links in increasing order."""
         skipped = np.searchsorted(self._gaps, nodes * len(self._starts) + rank, side="right") - self._starts[nodes]
         return np.asarray(rank + skipped)
 
@@ -87,7 +94,7 @@ def row_products(features: Features, pairs: IntArray) -> Features:
 
 
 class PairProducts:
-    """The matrix of all x_i ∘ x_j (p, m), stored if the features are sparse, and otherwise computed piece by piece."""
+    """The matrix of all x_i ∘ x_j (p, m), stored if the features are sparse, and otherwise computed in batches."""
 
     def __init__(self, features: Features, pairs: IntArray) -> None:
         self._X, self.pairs, self._rows = features, pairs, None  # (n, m) (p, 2) (p, m)
@@ -112,5 +119,5 @@ class PairProducts:
 
 
 def row_pieces(n_rows: int, width: int) -> Iterator[slice]:
-    """Slices of the rows of a dense matrix of this width, small enough for the memory."""
+    """Yield ranges of rows such that a dense matrix of these rows and this width stays small."""
     return gen_batches(n_rows, max(1, _PIECE_BYTES // (8 * width)))  # type: ignore[no-any-return]

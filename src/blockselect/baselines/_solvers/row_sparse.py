@@ -1,6 +1,6 @@
-"""Minimise f(Z) + penalty · ‖Z‖₂,₁, the sum of the row norms of Z, by reweighting; with checks of the start.
+"""Minimise f(Z) + penalty · ‖Z‖₂,₁, where ‖Z‖₂,₁ is the sum of the row norms of Z, by reweighting.
 
-‖Z‖₂,₁ is bounded by Σᵢ wᵢ‖zᵢ‖² plus a constant, with weights wᵢ = 1/(2‖zᵢ‖) of the previous Z, where both are equal.
+‖Z‖₂,₁ is at most Σᵢ wᵢ‖zᵢ‖² plus a constant, with the weights wᵢ = 1/(2‖zᵢ‖) of the previous Z, where both are equal.
 Each iteration minimises this quadratic bound instead of the norm, so the objective never increases.
 """
 
@@ -25,7 +25,7 @@ Solve = Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]  # row weig
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reweighted:
-    """Row-sparse coefficients and the course of the iterations."""
+    """Row-sparse coefficients and the history of the iterations."""
 
     coefficients: FloatArray  # (m, c) (paper: Z)
     history: FloatArray  # (t,) objective after each iteration
@@ -80,8 +80,8 @@ def row_weights(Z: FloatArray, shortest: float = 1e-16) -> FloatArray:
 
 
 @contextmanager
-def penalty_beside(features: Features, parameter: str, value: float) -> Iterator[None]:
-    """Explain why a matrix is singular although a penalty was added to make it definite."""
+def explain_singular(features: Features, parameter: str, value: float) -> Iterator[None]:
+    """Explain why a matrix is singular although a penalty should make it definite."""
     try:
         yield
     except np.linalg.LinAlgError as error:
@@ -93,7 +93,7 @@ def penalty_beside(features: Features, parameter: str, value: float) -> Iterator
 
 
 def check_initial_clusters(clusters: Any, n_blocks: int, n_nodes: int) -> None:
-    """Check that a start is finite and non-negative with one row per node; without one, check `n_blocks`."""
+    """Check that initial clusters are finite and non-negative with one row per node; if None, check `n_blocks`."""
     if clusters is None:
         check_n_blocks(n_blocks, n_nodes)
         return
@@ -104,6 +104,6 @@ def check_initial_clusters(clusters: Any, n_blocks: int, n_nodes: int) -> None:
 def kmeans_labels(rows: Features, n_clusters: int, rng: np.random.Generator) -> IntArray:
     """Cluster of each row by K-means, the best of ten random starts, the same on any number of threads. (n,)"""
     seed = int(rng.integers(2**31))
-    with one_thread():  # the order in which threads add up would change the rounding
+    with one_thread():  # sums over several threads would round differently
         labels = KMeans(n_clusters, n_init=10, random_state=seed).fit(rows).labels_
     return np.asarray(labels, dtype=np.intp)

@@ -1,6 +1,6 @@
 """Regression with a weight per row: the solve inside `reweight` for ‖XZ − F‖² + β‖Z‖₂,₁.
 
-Methods that learn clusters of nodes and features together repeat it with changing targets and row weights.
+Methods that learn clusters of nodes and features together repeat it with different targets and row weights.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.baselines._solvers.row_sparse import penalty_beside
+from blockselect.baselines._solvers.row_sparse import explain_singular
 from blockselect.rows.matrices import as_dense
 from blockselect.rows.statistics import column_inner_products
 from blockselect.utils.arrays import Features, FloatArray, IntArray
@@ -24,8 +24,8 @@ Route = Literal["auto", "normal", "woodbury", "cg"]
 
 _NEGLIGIBLE = 1e-6  # total leverage of the features left out of a factorisation; the second sweep squares the error
 _CG_TOL = 1e-13  # residual relative to the right-hand side
-_CG_STEPS = 200  # expected number per solve, to choose a route
-_CG_MOST = 5000
+_CG_STEPS = 200  # expected number of steps per solve, to choose a route
+_CG_MOST = 5000  # maximum number of steps per solve
 _SPARSE_COST = 20  # time of a multiplication in a sparse product, relative to one in a dense factorisation
 
 
@@ -66,10 +66,10 @@ class RowSparseRegression:
         F = np.asarray(targets, dtype=np.float64)
         inverse = 1 / (self.penalty * np.asarray(row_weights, dtype=np.float64))  # (m,)
         active = self._active(inverse)
-        route = self._cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
+        route = self.cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
         if route == "cg":
             return self._by_conjugate_gradients(F, inverse, start)
-        with penalty_beside(self._X, "sparsity", self.penalty):
+        with explain_singular(self._X, "sparsity", self.penalty):
             if route == "woodbury":
                 return self._by_woodbury(F, inverse)
             return self._by_normal_equations(F, inverse, active)
@@ -85,7 +85,8 @@ class RowSparseRegression:
         n_dropped = int(np.searchsorted(np.cumsum(leverage[order]), _NEGLIGIBLE, side="right"))
         return np.sort(order[n_dropped:])
 
-    def _cheapest(self, n_active: int, n_targets: int) -> Route:
+    def cheapest(self, n_active: int, n_targets: int) -> Route:
+        """The route with the smallest estimated number of operations if `n_active` features are not negligible."""
         n, is_sparse = self._X.shape[0], sparse.issparse(self._X)
         size = self._X.nnz if is_sparse else self._X.size
         cost: dict[Route, float] = {"normal": n_active**3 / 3}

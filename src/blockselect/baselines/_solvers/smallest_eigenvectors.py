@@ -2,7 +2,7 @@
 
 The method is Knyazev's LOBPCG. SciPy's implementation factorises Gram matrices of its vectors, which is inaccurate if
 eigenvalues are many orders of magnitude apart, as they are with row weights: with eigenvalues from 0.01 to 10⁸, its
-steps increased the trace of a third of random matrices. Here all vectors are kept orthonormal.
+steps increased the trace for a third of random matrices. Here all vectors remain orthonormal.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def smallest_eigenvectors(
         residual = AZ - Z * values
         if np.linalg.norm(residual[:, :count], axis=0).max() <= tol:
             break
-        Q = _orthonormal_beside(Z, np.column_stack([precondition(residual), last]))
+        Q = _orthonormal_to(Z, np.column_stack([precondition(residual), last]))
         AQ = apply(Q)
         across = Z.T @ AQ
         inner = np.block([[np.diag(values), across], [across.T, Q.T @ AQ]])
@@ -54,7 +54,7 @@ def smallest_eigenvectors(
     return np.asarray(Z[:, :count])
 
 
-def _orthonormal_beside(Z: FloatArray, vectors: FloatArray) -> FloatArray:
+def _orthonormal_to(Z: FloatArray, vectors: FloatArray) -> FloatArray:
     """Orthonormal columns that, together with Z, span the given vectors."""
     for _ in range(2):  # the first pass leaves rounding errors
         vectors = np.linalg.qr(vectors - Z @ (Z.T @ vectors))[0]

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from blockselect.baselines._solvers.row_sparse import penalty_beside
+from blockselect.baselines._solvers.row_sparse import explain_singular
 from blockselect.rows.matrices import as_dense
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.eigenvectors import draws
@@ -99,7 +99,7 @@ class SmoothCombinations:
         """The `count` smoothest combinations for row weights w > 0 (m,), smoothest first: Z of shape (m, count)."""
         scale = np.asarray(row_weights, dtype=np.float64) ** -0.5
         route = self._cheapest(count) if self.route == "auto" else self.route
-        with penalty_beside(self._X, "sparsity", self.penalty):
+        with explain_singular(self._X, "sparsity", self.penalty):
             Y = self._all_at_once(scale, count) if route == "dense" else self._by_lanczos(scale, count, route)
         Z = np.asarray(scale[:, None] * Y)
         self._check_seen(Z)

@@ -44,7 +44,7 @@ class LaplacianScore(FeatureGuidedSelector):
     scores_ : array of shape (m,)
         The negative criterion, so that larger is better; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------
@@ -91,8 +91,8 @@ class NetworkLaplacianScore(NetworkGuidedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class NetworkLaplacianScore(NetworkGuidedSelector):
     scores_ : array of shape (m,)
         The negative criterion, so that larger is better; −∞ if it is NaN: such a feature is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------
@@ -167,14 +167,14 @@ def laplacian_criterion(features: Features, affinity: Sparse | RadialAffinity) -
 
 
 def _roughness(features: Features, affinity: Sparse) -> FloatArray:
-    # The diagonal cancels in all differences, but rounding would hide affinities that are far smaller than it.
+    # The diagonal cancels in all differences; it is left out because much smaller affinities would be lost to rounding.
     others = sparse.csr_array(affinity - sparse.diags_array(affinity.diagonal()))
     degrees = np.asarray(others.sum(axis=1)).ravel()
     columns = features.astype(np.float64, copy=False)
     if sparse.issparse(columns):
         squares = columns.multiply(columns).T @ degrees
     else:
-        columns = columns - columns.mean(axis=0)  # changes no difference, and large means lose no digits
+        columns = columns - columns.mean(axis=0)  # differences stay the same, and large means lose no digits
         squares = degrees @ columns**2
     roughness: FloatArray = np.maximum(squares - column_inner_products(columns, others @ columns), 0)
     return roughness

@@ -54,7 +54,7 @@ class MCFS(FeatureGuidedSelector):
     scores_, criterion_ : array of shape (m,)
         ``max_k |a_kj|``.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_ : array of shape (m, c)
         One column per regression. (paper: a_k)
     embedding_ : array of shape (n, c)

@@ -81,7 +81,7 @@ class NDFS(FeatureGuidedSelector):
     criterion_ : array of shape (m,)
         ‖zᵢ‖² of all features.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_, clusters_ : arrays of shape (m, c) and (n, c)
         (paper: Z, F)
     history_ : array of shape (`n_iter_`,)
@@ -148,8 +148,8 @@ class NDFS(FeatureGuidedSelector):
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
         published = self.quirks == "published"
         degrees = np.asarray(affinity.sum(axis=1)).ravel()
-        term = _ClusterTerm(affinity, degrees, self.fit_weight, self.orthogonality, broadcast=published)
-        step = _published_step if published else _falling_step
+        term = ClusterTerm(affinity, degrees, self.fit_weight, self.orthogonality, broadcast=published)
+        step = _published_step if published else falling_step
         regression = RowSparseRegression(features, self.sparsity)
         ridge = _PUBLISHED_RIDGE / self.sparsity if published else 0.0
         F = self._start(features)
@@ -178,7 +178,7 @@ class NDFS(FeatureGuidedSelector):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ClusterTerm:
+class ClusterTerm:
     """The terms of the objective in F: tr(FᵀLF) + α‖F − XZ‖² + (γ/2)‖FᵀF − I‖²."""
 
     affinity: Sparse  # (n, n) (paper: W)
@@ -205,14 +205,16 @@ class _ClusterTerm:
         )
 
 
-def _published_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tuple[FloatArray, float]:
+def _published_step(term: ClusterTerm, F: FloatArray, fitted: FloatArray) -> tuple[FloatArray, float]:
     γ = term.orthogonality
     F = F * _ratio(γ * F, term.slope(F, fitted) + γ * (F @ (F.T @ F)))
     F = F / np.sqrt(np.sum(F**2, axis=0) + 1e-16)
     return F, term.value(F, fitted)
 
 
-def _falling_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tuple[FloatArray, float]:
+def falling_step(
+    term: ClusterTerm, F: FloatArray, fitted: FloatArray, *, halvings: int = _HALVINGS
+) -> tuple[FloatArray, float]:
     """The multiplicative step with unit columns, or else the first root of its factor that lowers the objective.
 
     The factor is above 1 exactly where the gradient is negative, so a sufficiently high root always descends.
@@ -221,7 +223,7 @@ def _falling_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tupl
     factor = _ratio(γ * F + np.maximum(-slope, 0), np.maximum(slope, 0) + γ * (F @ (F.T @ F)))
     lengths = np.linalg.norm(F * factor, axis=0)
     candidate = F * factor / np.where(lengths > 0, lengths, 1)
-    for halving in range(_HALVINGS):
+    for halving in range(halvings):
         value = term.value(candidate, fitted)
         if value <= before:
             return candidate, value

@@ -69,7 +69,7 @@ class SPEC(FeatureGuidedSelector):
         φ3, −φ1 or −φ2, so that larger is better, with the opposite sign if `order` is "published"; −∞ where the
         criterion is NaN: such a feature is never selected (except for columns of zeros, see `order`).
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
-from blockselect.baselines._solvers.row_sparse import penalty_beside
+from blockselect.baselines._solvers.row_sparse import explain_singular
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.neighbours import nearest_others
@@ -67,7 +67,7 @@ class UDFS(FeatureGuidedSelector):
     scores_, criterion_ : array of shape (m,)
         ‖zⱼ‖².
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_ : array of shape (m, c)
         (paper: Z)
     history_ : array of shape (`n_iter_`,)
@@ -127,7 +127,7 @@ class UDFS(FeatureGuidedSelector):
         varies = ~constant_columns(features)
         X = features[:, np.flatnonzero(varies)].astype(np.float64, copy=False)
         neighbourhoods = sparse.csr_array(affinity + sparse.eye_array(affinity.shape[0]))
-        with penalty_beside(X, "ridge", self.ridge):
+        with explain_singular(X, "ridge", self.ridge):
             scatter = neighbourhood_scatter(X, neighbourhoods, self.ridge)
         solver = _Eigenvectors(X, scatter, self.n_blocks)
 
@@ -141,13 +141,13 @@ class UDFS(FeatureGuidedSelector):
         return np.where(varies, self.criterion_, -np.inf)
 
 
-def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> Sparse:
+def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float, *, at_once: int = _CHUNK) -> Sparse:
     """Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ over the rows of `neighbourhoods`, whose non-zero entries are the members. (n, n)"""
     sizes = np.diff(neighbourhoods.indptr)
     total = sparse.csr_array(neighbourhoods.shape)
     for size in np.unique(sizes).tolist():  # Python integers: the square of a hub's size overflows the type of indptr
         starts = neighbourhoods.indptr[:-1][sizes == size]
-        for some in gen_batches(len(starts), max(1, _CHUNK // size**2)):
+        for some in gen_batches(len(starts), max(1, at_once // size**2)):
             members = neighbourhoods.indices[starts[some, None] + np.arange(size)]  # (nodes, size)
             H = np.eye(size) - 1 / size
             inner_products = np.stack([as_dense(rows @ rows.T) for rows in (X[group] for group in members)])

@@ -29,7 +29,7 @@ class VarianceScore(FeatureGuidedSelector):
     scores_ : array of shape (m,)
         The criterion; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------

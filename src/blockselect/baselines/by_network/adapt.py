@@ -53,8 +53,8 @@ class ADAPT(LinkModelSelector):
     tol : float, default=1e-5
         Stop after an iteration that lowered the objective by no more than this fraction.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
     random_state : int, RandomState or None, default=None
         Seed of the sample of non-links.
 
@@ -66,7 +66,7 @@ class ADAPT(LinkModelSelector):
         The criterion; where s = 1, plus the slope at which the objective still decreases there. A feature with a score
         of 0 is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     intercept_ : float
         (paper: b)
     history_ : array of shape (`n_iter_`,)
@@ -133,14 +133,14 @@ class ADAPT(LinkModelSelector):
 
 
 class Ties:
-    """Differences between linked nodes; each link counts once for either end, ordered by node."""
+    """Differences between linked nodes; each link is one tie of either end, and ties are ordered by node."""
 
     def __init__(self, features: Features, adjacency: Sparse) -> None:
         links = linked_pairs(adjacency)
         self._products = PairProducts(features, links)  # (e, m)
         self._squares = features * features  # (n, m)
         nodes = both_ways(links)[:, 0]
-        self.order = np.argsort(nodes, kind="stable")  # (2e,) position among the links and the reversed links
+        self.order = np.argsort(nodes, kind="stable")  # (2e,) positions among the links, then the reversed links
         self._nodes = nodes[self.order]  # (2e,) in increasing order
         self._scale = 1.0  # δ
         self._scale = float(self._distances(np.ones(features.shape[1])).mean()) or 1.0

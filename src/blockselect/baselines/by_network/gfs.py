@@ -12,7 +12,7 @@ from blockselect.baselines.by_network.link_model import LinkModelSelector, Penal
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 
-_STEPS = 30  # of conjugate gradients per iteration; the next iteration continues from the map reached
+_STEPS = 30  # conjugate gradient steps per iteration; the next iteration continues from the result
 
 
 class GFS(LinkModelSelector):
@@ -56,8 +56,8 @@ class GFS(LinkModelSelector):
     tol : float, default=1e-5
         Stop after an iteration that lowered the objective by no more than this fraction.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
     random_state : int, RandomState or None, default=None
         Seed of the sample of non-links and of the singular vectors.
 
@@ -69,7 +69,7 @@ class GFS(LinkModelSelector):
         The criterion; where s = 1, plus the slope at which the objective still decreases there. A feature with a score
         of 0 is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     intercept_ : float
         (paper: b)
     history_ : array of shape (`n_iter_`,)

@@ -37,8 +37,8 @@ class Hotspot(NetworkGuidedSelector):
         proportional to the depth. "normal": any values, with a mean that is linear in the depth. "auto": "bernoulli"
         if all values are 0 or 1, "danb" if all values are non-negative integers, and "normal" otherwise.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Hotspot(NetworkGuidedSelector):
     scores_ : array of shape (m,)
         The criterion; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     model_ : str
         The null model used.
 

@@ -1,7 +1,7 @@
-"""Base of methods that score features by the likelihood of the links, with a penalty of their own.
+"""Base class of methods that score features by the likelihood of the links minus a penalty.
 
-Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b). The scores s ∈ [0, 1] maximise the likelihood less the
-penalty.
+Nodes i and j are linked with probability σ(x_iᵀ diag(s) x_j + b). The scores s ∈ [0, 1] maximise the penalised
+likelihood.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from blockselect.baselines._solvers.node_pairs import NonLinks, PairProducts, linked_pairs, row_pieces
-from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines._solvers.node_pairs import (
+    NonLinks,
+    PairProducts,
+    features_to_compare,
+    linked_pairs,
+    row_pieces,
+)
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.matrices import as_dense
@@ -28,11 +33,11 @@ from blockselect.utils.parameters import generator_from
 _STEPS = 20  # descent steps of the scores before the penalty is updated
 
 Penalty = Callable[[FloatArray], tuple[float, FloatArray]]  # scores (m,) → value, gradient (m,)
-PenaltyAt = Callable[[FloatArray], Penalty]  # scores (m,) → penalty whose own unknowns are fitted to these scores
+PenaltyAt = Callable[[FloatArray], Penalty]  # scores (m,) → penalty whose unknowns are fitted to these scores
 
 
 class LinkModelSelector(NetworkGuidedSelector):
-    """Base of methods in which nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b), s ∈ [0, 1].
+    """Base class of methods in which nodes i and j are linked with probability σ(x_iᵀ diag(s) x_j + b), s ∈ [0, 1].
 
     A subclass has the parameters below and implements `_penalty`.
     """
@@ -48,23 +53,41 @@ class LinkModelSelector(NetworkGuidedSelector):
     def _score(self, graph: AttributedGraph) -> FloatArray:
         rng = generator_from(self.random_state)
         features = features_to_compare(graph.features, binarize=self.binarize)
-        varying = ~constant_columns(features)  # a constant adds the same to each pair, as the intercept does
-        features = in_own_units(features[:, varying])
+        varying = ~constant_columns(features)  # a constant feature adds the same to each pair, like the intercept
+        features = _in_own_units(features[:, varying])
+        n, n_links = graph.n_nodes, len(linked_pairs(graph.adjacency))
         non_links_per_link = None if self.exact else self.non_links_per_link
-        result = alternate(
-            link_likelihood(features, graph.adjacency, non_links_per_link=non_links_per_link, rng=rng),
-            self._penalty(features, graph.adjacency, rng),
-            features,
-            n_links=len(linked_pairs(graph.adjacency)),
-            sparsity=self.sparsity,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self.intercept_, self.history_, self.n_iter_ = result.intercept, result.history, len(result.history)
+        likelihood = link_likelihood(features, graph.adjacency, non_links_per_link=non_links_per_link, rng=rng)
+        penalty_at, cost = self._penalty(features, graph.adjacency, rng), self.sparsity / n_links
+        scale = _curvature(features, n_links)
+        # Start with affinities of about 1 between a node and itself: the logistic loss is steep at large affinities.
+        s = np.full(len(scale), min(0.5, n / (features * features).sum()))
+        point = np.append(s * scale, np.log(n_links / (n * (n - 1) / 2 - n_links)))
+        bounds = [*((0.0, highest) for highest in scale), (None, None)]
+        options = {"maxiter": _STEPS, "ftol": 1e-13, "gtol": 1e-10}
+        history: list[float] = []
+        # Each iteration fits the unknowns of the penalty to the scores, and then updates the scores and the intercept
+        # by a few descent steps. Neither increases the objective.
+        for _ in range(self.max_iter):
+            penalty = penalty_at(point[:-1] / scale)
+
+            def objective(point: FloatArray, penalty: Penalty = penalty) -> tuple[float, FloatArray]:
+                s = point[:-1] / scale
+                loss, (value, gradient) = likelihood.loss(s, float(point[-1])), penalty(s)
+                value, gradient = value + cost * float(s.sum()), gradient + cost
+                return loss.value + value, np.append((loss.gradient + gradient) / scale, loss.by_intercept)
+
+            result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            point = result.x
+            history.append(float(result.fun))
+            if len(history) > 1 and history[-2] - history[-1] <= self.tol * abs(history[-2]):
+                break
+        s, slope = np.minimum(point[:-1] / scale, 1), result.jac[:-1] * scale
+        self.intercept_, self.history_, self.n_iter_ = float(point[-1]), np.array(history), len(history)
         self.criterion_, scores = np.zeros(graph.n_features), np.zeros(graph.n_features)
-        self.criterion_[varying] = result.scores
+        self.criterion_[varying] = s
         # Features at the bound of 1 are ranked by how steeply the objective still decreases there.
-        scores[varying] = result.scores + np.where(result.scores == 1, np.maximum(-result.gradient, 0), 0)
+        scores[varying] = s + np.where(s == 1, np.maximum(-slope, 0), 0)
         return scores
 
     @abstractmethod
@@ -72,7 +95,7 @@ class LinkModelSelector(NetworkGuidedSelector):
         """The penalty of the method, without the sparsity."""
 
 
-def in_own_units(features: Features) -> Features:
+def _in_own_units(features: Features) -> Features:
     """Divide by the mean absolute value of the non-zero entries; features of 0 and 1 do not change."""
     values = features.data if sparse.issparse(features) else features
     return features * (np.count_nonzero(values) / np.abs(values).sum())
@@ -88,7 +111,7 @@ class LinkLoss:
 
 
 class AllPairs:
-    """Likelihood of all pairs of different nodes, computed for some rows at a time."""
+    """Likelihood of all pairs of different nodes, computed in batches of rows."""
 
     def __init__(self, features: Features, adjacency: Sparse) -> None:
         self._X, self._A, self._n_links = features, adjacency, len(linked_pairs(adjacency))  # (n, m) (n, n)
@@ -105,7 +128,7 @@ class AllPairs:
             value += losses.sum()
             by_intercept += residual.sum()
             gradient += (X * (residual @ self._X)).sum(axis=0)
-        scale = 1 / (2 * self._n_links)  # each pair is counted from both ends
+        scale = 1 / (2 * self._n_links)  # each pair is counted twice
         return LinkLoss(float(scale * value), scale * gradient, float(scale * by_intercept))
 
 
@@ -128,82 +151,17 @@ class SampledPairs:
 def link_likelihood(
     features: Features, adjacency: Sparse, *, non_links_per_link: int | None, rng: np.random.Generator
 ) -> AllPairs | SampledPairs:
-    """Sample so many non-links per link; use all pairs if that is None or the sample would not be smaller."""
+    """Sample this number of non-links per link; use all pairs if it is None or if the sample would not be smaller."""
     links, non_links = linked_pairs(adjacency), NonLinks(adjacency)
     if non_links_per_link is None or non_links_per_link * len(links) >= non_links.n_pairs:
         return AllPairs(features, adjacency)
     return SampledPairs(features, links, non_links, non_links_per_link * len(links), rng)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredLinks:
-    """Solution of `alternate`."""
-
-    scores: FloatArray  # (m,) in [0, 1] (paper: s)
-    intercept: float  # (paper: b)
-    history: FloatArray  # (t,) objective after each iteration
-    gradient: FloatArray  # (m,) of the objective with respect to the scores
-
-
-def alternate(
-    likelihood: AllPairs | SampledPairs,
-    penalty_at: PenaltyAt,
-    features: Features,
-    *,
-    n_links: int,
-    sparsity: float,
-    max_iter: int,
-    tol: float,
-) -> ScoredLinks:
-    """Minimise the link loss plus sparsity · Σs / n_links plus a penalty that has unknowns of its own.
-
-    Each iteration first fits the unknowns of the penalty to the scores (`penalty_at`), and then takes some descent
-    steps of the scores and the intercept with these unknowns fixed. Neither increases the objective.
-
-    Parameters
-    ----------
-    likelihood : AllPairs or SampledPairs
-    penalty_at : callable
-        Scores (m,) → penalty whose own unknowns are fitted to these scores.
-    features : matrix of shape (n, m)
-        Their scale determines the start and the units of the descent.
-    n_links : int
-    sparsity : float
-    max_iter : int
-        Maximum number of iterations.
-    tol : float
-        Stop after an iteration that lowered the objective by no more than this fraction.
-    """
-    scale = _curvature(features, n_links)
-    n, m = features.shape
-    # On average the affinity of a node with itself is 1: the logistic loss is far too steep at large affinities.
-    scores = np.full(m, min(0.5, n / (features * features).sum()))
-    point = np.append(scores * scale, np.log(n_links / (n * (n - 1) / 2 - n_links)))
-    bounds = [*((0.0, highest) for highest in scale), (None, None)]
-    options = {"maxiter": _STEPS, "ftol": 1e-13, "gtol": 1e-10}
-    history: list[float] = []
-    for _ in range(max_iter):
-        penalty = penalty_at(point[:-1] / scale)
-
-        def objective(point: FloatArray, penalty: Penalty = penalty) -> tuple[float, FloatArray]:
-            scores = point[:-1] / scale
-            loss, (value, gradient) = likelihood.loss(scores, float(point[-1])), penalty(scores)
-            value, gradient = value + sparsity / n_links * float(scores.sum()), gradient + sparsity / n_links
-            return loss.value + value, np.append((loss.gradient + gradient) / scale, loss.by_intercept)
-
-        result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        point, value = result.x, float(result.fun)
-        history.append(value)
-        if len(history) > 1 and history[-2] - value <= tol * abs(history[-2]):
-            break
-    gradient = result.jac[:-1] * scale
-    return ScoredLinks(np.minimum(point[:-1] / scale, 1), float(point[-1]), np.array(history), gradient)
-
-
 def _curvature(features: Features, n_links: int) -> FloatArray:
     """√Σ (x_il x_jl)² over all pairs for each feature l, units in which all features have the same curvature. (m,)
 
-    Without them the descent takes ten times as many steps if columns differ in scale, as word counts do.
+    Without them, the descent takes ten times as many steps if columns differ in scale, as word counts do.
     """
     squares = features * features
     pairs = np.maximum(squares.sum(axis=0) ** 2 - (squares * squares).sum(axis=0), 0) / 2

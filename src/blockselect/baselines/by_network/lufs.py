@@ -53,8 +53,8 @@ class LUFS(NetworkGuidedSelector):
         Makes the constraint definite. A ridge that is too large allows combinations that are zero on all nodes, which
         is an error. (paper: λ)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
     max_iter : int, default=50
         Maximum number of iterations.
     tol : float, default=1e-5
@@ -69,7 +69,7 @@ class LUFS(NetworkGuidedSelector):
     criterion_ : array of shape (m,)
         ‖zᵢ‖ of all features.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_ : array of shape (m, min(n_blocks, m))
         The smoothest combination is the first. (paper: Z)
     social_dimensions_ : array of shape (n,)
@@ -163,7 +163,7 @@ def social_dimensions(adjacency: Sparse, n_blocks: int, rng: np.random.Generator
 
         modularity = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=np.float64)
         vectors = extreme_eigenvectors(modularity, n_blocks, which="largest", rng=rng)[1]
-    if not vectors.shape[1]:  # all nodes have the same links: there are no dimensions
+    if not vectors.shape[1]:  # no dimensions, because all nodes have the same links
         return np.zeros(n, dtype=np.intp)
     n_kinds = len(np.unique(vectors.round(12), axis=0))
     return kmeans_labels(vectors, min(n_blocks, n_kinds), rng)

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import gen_batches
 
-from blockselect.baselines._solvers.node_pairs import NonLinks, both_ways, linked_pairs
-from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines._solvers.node_pairs import NonLinks, both_ways, features_to_compare, linked_pairs
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE, NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import constant_columns
@@ -19,7 +18,7 @@ from blockselect.utils._sklearn import Interval, StrOptions
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 from blockselect.utils.parameters import generator_from
 
-# Loss of a margin, for which larger is better, and its derivative.
+# Margin, for which larger is better → loss, derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
     "hinge": lambda margin: (np.maximum(1 - margin, 0), -(margin < 1).astype(np.float64)),
     "logistic": lambda margin: (np.logaddexp(0, -margin), -expit(-margin)),
@@ -61,8 +60,8 @@ class MMPOP(NetworkGuidedSelector):
     max_iter : int, default=30
         Number of passes through all links.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
     random_state : int, RandomState or None, default=None
         Seed of the order of the links and of the draws of k.
 
@@ -73,7 +72,7 @@ class MMPOP(NetworkGuidedSelector):
     scores_ : array of shape (m,)
         The criterion. A feature of weight 0 is never selected; a constant feature has weight 0.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     history_ : array of shape (max_iter,)
         Objective of each pass: the mean over its steps, each evaluated before the step.
     n_iter_ : int
@@ -137,7 +136,7 @@ class MMPOP(NetworkGuidedSelector):
         features = features_to_compare(graph.features, binarize=self.binarize)
         links, non_links = both_ways(linked_pairs(graph.adjacency)), NonLinks(graph.adjacency)
         links = links[non_links.per_node[links[:, 0]] > 0]
-        # The gradient of a constant feature comes only from the penalty, which leads to 0.
+        # For a constant feature only the penalty has a gradient, which leads to a weight of 0.
         weights = np.where(constant_columns(features), 0.0, float(self.initial_score))
         rng = generator_from(self.random_state)
         history, steps = np.zeros(self.max_iter), 0

@@ -27,8 +27,8 @@ class MoransI(NetworkGuidedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class MoransI(NetworkGuidedSelector):
     scores_ : array of shape (m,)
         The criterion; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------

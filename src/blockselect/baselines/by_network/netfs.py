@@ -20,11 +20,11 @@ from blockselect.utils.eigenvectors import extreme_eigenvectors
 from blockselect.utils.errors import warn_caller
 from blockselect.utils.parameters import generator_from
 
-_STEPS = 10  # of projected gradient per Z, which are cheap compared with a solve
+_STEPS = 10  # projected gradient steps per update of Z; they are cheap compared with a solve
 _HALVINGS = 60  # maximum number of halvings of a step before U is left unchanged
 _ENOUGH = 0.01  # fraction of the predicted decrease that an accepted step must reach (Armijo)
 _DIGITS = 1e-4  # relative precision of the eigenvalue in a warning
-_COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities explain nothing of the network
+_COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities explain none of the network
 
 
 class NetFS(NetworkGuidedSelector):
@@ -56,8 +56,8 @@ class NetFS(NetworkGuidedSelector):
         Non-negative initial U, used without change. None: uniform random numbers, scaled so that UUᵀ is as close to A
         as possible; from another scale U would shrink or grow before it fits the network. (paper: U)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=1e-6
@@ -73,7 +73,7 @@ class NetFS(NetworkGuidedSelector):
     criterion_ : array of shape (m,)
         ‖zᵢ‖ of all features.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_ : array of shape (m, c)
         (paper: Z)
     clusters_ : array of shape (n, c)
@@ -199,11 +199,13 @@ class CommunityTerm:
         """A step size that suits the curvature at U for any scale of the network."""
         return 0.5 / (1 + self.weight * (self.norm + 3 * float(np.linalg.norm(U.T @ U))))
 
-    def descend(self, U: FloatArray, fitted: FloatArray, step: float) -> tuple[FloatArray, float]:
+    def descend(
+        self, U: FloatArray, fitted: FloatArray, step: float, *, halvings: int = _HALVINGS
+    ) -> tuple[FloatArray, float]:
         """Take projected gradient steps; return U and the step size to start with next time."""
         for _ in range(_STEPS):
             slope, before = self.gradient(U, fitted), self._variable(U, fitted)
-            for _ in range(_HALVINGS):
+            for _ in range(halvings):
                 candidate = np.maximum(U - step * slope, 0)
                 if self._variable(candidate, fitted) - before <= _ENOUGH * np.vdot(slope, candidate - U):
                     U, step = candidate, 2 * step

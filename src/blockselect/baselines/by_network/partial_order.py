@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
+from blockselect.baselines._solvers.node_pairs import NonLinks, features_to_compare, linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
-from blockselect.rows.statistics import constant_columns, presence
+from blockselect.rows.statistics import constant_columns
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 
@@ -29,8 +29,8 @@ class PartialOrder(NetworkGuidedSelector):
         Use only whether a value is non-zero. Set this for word counts, whose products are otherwise dominated by a few
         large values. Features that are never zero would all become constant, which is an error.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
-        adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
+        missing adjacency is an error.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class PartialOrder(NetworkGuidedSelector):
     scores_ : array of shape (m,)
         The criterion; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_
-        As in every selector: ranks (1 is the best), which features are selected, and their number.
+        As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
     See Also
     --------
@@ -84,9 +84,3 @@ def shared_by_links(features: Features, adjacency: Sparse) -> FloatArray:
     over_links = (features * (upper @ features)).sum(axis=0)
     over_all = (features.sum(axis=0) ** 2 - (features * features).sum(axis=0)) / 2
     return np.asarray(over_links / len(links) - (over_all - over_links) / non_links.n_pairs)
-
-
-def features_to_compare(features: Features, *, binarize: bool) -> Features:
-    """The features in float64, or indicators of their non-zero values."""
-    read = presence(features) if binarize else features
-    return read.astype(np.float64, copy=False)
