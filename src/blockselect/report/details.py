@@ -32,7 +32,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
 _LONG = 60  # characters beyond which a value is not written into code
 
 
-def details(
+def page_details(
     selector: ScoreSelector,
     summary: dict[str, Any],
     *,
@@ -130,36 +130,44 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
 def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
     """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
 
-    A row contains the name, rank, score, whether the feature is selected, its prevalence, the blocks it marks (the one
-    with the strongest evidence first), the lift in the first of them (1 if there is none), the available measures, and
-    the mean in each block as a digit relative to the highest mean (9). For methods without blocks, the entries about
-    blocks are empty.
+    Returns
+    -------
+    dict
+        The `rows`, the names of their `columns`, and those columns that are `measures`. `blocks` are the blocks that a
+        feature marks, the strongest evidence first, and `lift` its lift in the first of them (1 if there is none). A
+        `strip` has one digit per block: the mean of the feature there, relative to its highest mean (9). Both are empty
+        for methods without blocks.
     """
-    measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own column
+    names, ranking, scores = (summary[key] for key in ("feature_names", "ranking", "scores"))
+    n = len(names)
+    marked: list[list[int]] = [[]] * n
+    if markers is None:
+        prevalence, lift, strips = summary["measures"]["prevalence"], [1.0] * n, [""] * n
+    else:
+        prevalence, lift = markers.prevalence.tolist(), markers.marked_lift.tolist()
+        marked, strips = marked_blocks(markers, np.arange(n)), block_strips(markers.block_means)
+    measures = {name: values for name, values in summary["measures"].items() if name != "prevalence"}
+    columns = ["name", "rank", "score", "selected", "prevalence", "blocks", "lift", *measures, "strip"]
     selected = {row["index"] for row in summary["selected"]}
-    by_rank = np.argsort(summary["ranking"]).tolist()
-    names, every = summary["feature_names"], np.arange(len(by_rank))
-    strips = None if markers is None else block_strips(markers.block_means)
-    marked = None if markers is None else marked_blocks(markers, every)
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
-    for index in sorted(by_rank, key=lambda index: index not in selected):  # a stable sort
+    for index in sorted(np.argsort(ranking).tolist(), key=lambda index: index not in selected):  # a stable sort
         row = [
             names[index],
-            summary["ranking"][index],
-            None if summary["scores"][index] is None else _short(summary["scores"][index], 6),
+            ranking[index],
+            None if scores[index] is None else _short(scores[index], 6),
             int(index in selected),
-            _short(summary["measures"]["prevalence"][index] if markers is None else markers.prevalence[index]),
-            [] if marked is None else marked[index],
-            1.0 if markers is None else _short(markers.marked_lift[index]),
-            *(_short(summary["measures"][measure][index]) for measure in measures),
-            "" if strips is None else strips[index],
+            _short(prevalence[index]),
+            marked[index],
+            _short(lift[index]),
+            *(_short(values[index]) for values in measures.values()),
+            strips[index],
         ]
         room -= len(json.dumps(row, separators=(",", ":"))) + 1
         if room < 0:
             break
         rows.append(row)
-    return {"measures": measures, "rows": rows, "n_features": len(names)}
+    return {"columns": columns, "measures": list(measures), "rows": rows}
 
 
 def block_strips(block_means: FloatArray) -> list[str]:

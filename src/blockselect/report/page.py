@@ -19,8 +19,8 @@ from matplotlib.image import imsave
 
 from blockselect.blockmodels.description import interval
 from blockselect.report import charts, sentences
-from blockselect.report.details import details
-from blockselect.report.summarize import summarize
+from blockselect.report.details import page_details
+from blockselect.report.summarize import block_names, summarize
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.parameters import check_page_path
 from blockselect.utils.wording import count, cut, lift_in_cell, number, per_cent, times
@@ -94,51 +94,48 @@ def make_report(
     """
     if summary is None:
         summary = summarize(selector, stability=stability)
-    more = details(selector, summary, title=title, command=command, warnings=warnings, labels=labels)
-    return Report(render_page(summary, more))
+    details = page_details(selector, summary, title=title, command=command, warnings=warnings, labels=labels)
+    return Report(render_page(summary, details))
 
 
-def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
+def render_page(summary: dict[str, Any], details: dict[str, Any]) -> str:
     """Render a summary and its details as HTML; the same input gives the same text."""
-    blocks = summary.get("blocks")
+    blocks, features = summary.get("blocks"), details["features"]
+    names = None if blocks is None else block_names(summary)
+    static = features["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])]
     return render_template(
         "scores.html.jinja" if blocks is None else "report.html.jinja",
-        headline=sentences.headline(summary, more),
+        headline=sentences.headline(summary, details),
         lead=sentences.lead(summary),
-        warnings=more["warnings"],
-        version=more["versions"]["blockselect"],
+        warnings=details["warnings"],
+        version=details["versions"]["blockselect"],
         summary=summary,
         counts=summary["counts"],
         blocks=blocks,
-        more=more,
+        block_names=names,
+        details=details,
         titles=_TITLES,
         say=sentences,
         charts=charts,
-        data={**more["features"], "blocks": None if blocks is None else block_names(blocks), "by_chance": _BY_CHANCE},
-        rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
-        **({} if blocks is None else _about_blocks(summary, more)),
+        data={**features, "blocks": names, "by_chance": _BY_CHANCE},
+        rows=[dict(zip(features["columns"], row, strict=True)) for row in static],
+        **({} if blocks is None else _about_blocks(summary, details["ordered_links"])),
     )
 
 
-def _about_blocks(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _about_blocks(summary: dict[str, Any], ordered_links: FloatArray | None) -> dict[str, Any]:
     """What the sections on blocks show in addition to the summary."""
-    blocks, picture = summary["blocks"], more["ordered_links"]
+    blocks = summary["blocks"]
     with_card, others = cards(blocks)
     return {
-        "block_names": block_names(blocks),
         "drawings": [charts.block_drawing(summary, narrow=narrow) for narrow in (False, True)],
         "tree": None if summary["tree"] is None else charts.icicle(summary["tree"], blocks["order"]),
         "cards": with_card,
         "others": others,
         "heat": heat_rows(summary),
-        "adjacency": None if picture is None else _png_uri(picture),
+        "adjacency": None if ordered_links is None else _png_uri(ordered_links),
         "differ": sentences.pattern_difference(summary).tolist(),
     }
-
-
-def block_names(blocks: dict[str, Any]) -> list[str]:
-    """The names of the blocks, by their numbers."""
-    return [one["name"] for one in blocks["described"]]
 
 
 def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
