@@ -45,11 +45,6 @@ def bare(ax: Axes, *, grid: str | None = "y") -> None:
     ax.set_axisbelow(True)
 
 
-def title(ax: Axes, text: str) -> None:
-    """Set a left-aligned title, regardless of the user's settings."""
-    ax.set_title(text, loc="left")
-
-
 def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None = None, rows: bool = False) -> None:
     """Name the blocks along the x axis and, if `rows`, the y axis; if names do not fit, number some of the blocks."""
     room = points(ax, is_square=rows) / max(len(names), 1)
@@ -65,6 +60,15 @@ def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None 
         ax.set_ylabel("block" if sizes is None else "block (nodes)")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+
+
+def with_room(places: Sequence[float], room: float) -> list[int]:
+    """Which of these places along an axis get a label: the first, and each that is far enough from the last one."""
+    kept = [0]
+    for i, place in enumerate(places):
+        if abs(place - places[kept[-1]]) >= room:
+            kept.append(i)
+    return kept
 
 
 def rotation(names: Iterable[str], room: float, font: float) -> int:

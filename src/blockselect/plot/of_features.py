@@ -26,8 +26,8 @@ from blockselect.plot.common import (
     legible,
     names_of,
     of_selector,
-    title,
     with_blocks,
+    with_room,
 )
 from blockselect.utils.arrays import FloatArray, best_first
 from blockselect.utils.errors import ParameterError
@@ -35,6 +35,7 @@ from blockselect.utils.parameters import as_numbers, check_whole
 from blockselect.utils.wording import count, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
+SIZES = "number of features, best first (log scale)"
 _MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell contains a number
 _LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
 
@@ -87,7 +88,7 @@ def scores(
     _name_rows(ax, [names[index] for index in shown])
     ax.set_xlim(0, 1.12 * max(float(values.max(initial=0.0)), 1e-12))
     ax.set_xlabel("score")
-    title(ax, "Scores, best first")
+    ax.set_title("Scores, best first", loc="left")
     bare(ax, grid=None)
     ax.tick_params(axis="y", length=0)
     return ax
@@ -133,7 +134,7 @@ def features_by_block(
     _draw_lift(ax, lift)
     label_blocks(ax, block_names_of(source, block_names, lift.shape[1]))
     _name_rows(ax, names)
-    title(ax, "Lift of each feature in each block")
+    ax.set_title("Lift of each feature in each block", loc="left")
     return ax
 
 
@@ -196,7 +197,7 @@ def stability(
         places = np.flatnonzero(part)
         ax.plot(places + 1, values[shown[places]], "o", color=colour, markerfacecolor=face, markersize=4)
     mean = f" (mean of selected features: {values[selected].mean():.2f})" if selected.any() else ""
-    title(ax, f"Stability by rank{mean}")
+    ax.set_title(f"Stability by rank{mean}", loc="left")
     ax.set(xlabel="feature rank", ylabel="stability", ylim=(-0.05, 1.05), xlim=(0.5, len(shown) + 0.5))
     bare(ax)
     return ax
@@ -242,12 +243,12 @@ def explained(
     if of_all is not None:
         ax.axhline(of_all, color=GREY, linestyle=":")
         ax.annotate(f"all features: {per_cent(of_all)}", (places[0], of_all), (0, 4), textcoords="offset points")
-    powers = [size for size, place in zip(sizes, places, strict=True) if place.is_integer()]
-    ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
+    named = with_room(places[::-1], places[-1] / 8)  # from the largest number on
+    ax.set_xticks(places[::-1][named], [count(int(size)) for size in sizes[::-1][named]])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
-    ax.set(xlabel="number of features, best first", ylim=(0, 1.15 * (highest or 1.0)))
-    title(ax, "Block structure explained (R²)")
-    if n_selected:
+    ax.set(xlabel=SIZES, ylim=(0, 1.15 * (highest or 1.0)))
+    ax.set_title("Block structure explained (R²)", loc="left")
+    if n_selected and n_selected <= sizes[-1]:
         place, is_right = np.log2(n_selected), n_selected**2 > sizes[-1]
         ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
         ax.annotate(  # above all curves, on the side with more room

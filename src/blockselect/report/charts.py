@@ -13,7 +13,9 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from scipy.sparse import csr_array
 
+from blockselect.plot.common import with_room
 from blockselect.plot.of_blocks import block_bounds
+from blockselect.plot.of_features import SIZES
 from blockselect.result import order_by_block
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 from blockselect.utils.wording import count, cut, number, per_cent
@@ -82,10 +84,10 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
         text = f"all features: {per_cent(of_all)}"
         lines.append({"kind": "all", "path": plane.path((0, plane.right), (of_all, of_all))})
         names.append({"x": plane.x(0) + 4, "y": plane.y(of_all) - 7, "text": text, "end": False})
-    named = _with_room(xs[::-1], plane.right / 8)  # from the largest number on
+    named = with_room(xs[::-1], plane.right / 8)  # from the largest number on
     x_ticks = {count(sizes[-1 - place]): xs[-1 - place] for place in named[::-1]}
     return {
-        **plane.axes("number of features, best first (log scale)", x_ticks, per_cent),
+        **plane.axes(SIZES, x_ticks, per_cent),
         "path": plane.path(xs, shares),
         "lines": lines,
         "names": names,
@@ -145,20 +147,11 @@ def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
     return {**plane.axes("iteration", x_ticks, number), "path": plane.path(range(len(losses)), losses)}
 
 
-def _with_room(places: Sequence[float], room: float) -> list[int]:
-    """Which of these places can have a label: the first, and each far enough from the last labelled one."""
-    kept = [0]
-    for i, place in enumerate(places):
-        if abs(place - places[kept[-1]]) >= room:
-            kept.append(i)
-    return kept
-
-
 def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
     """Positions of the blocks along the ordered adjacency matrix (side 560), and whether there is room for a name."""
     bounds = [round(560 * bound, 1) for bound in block_bounds(sizes)]
     middles = [round((low + high) / 2, 1) for low, high in pairwise(bounds)]
-    named = set(_with_room(middles, _NAME_ROOM))
+    named = set(with_room(middles, _NAME_ROOM))
     return [
         {"block": block, "at": bounds[block], "middle": middle, "named": block in named}
         for block, middle in enumerate(middles)

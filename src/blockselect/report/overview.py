@@ -46,10 +46,8 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"], block_names=names)
         plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"], block_names=names)
         features.set_title(SIMILARITY, loc="left")
-        if summary["explained"] and (curve := summary["explained"]["curve"]):
-            n_selected = summary["counts"]["selected_features"]
-            is_on_curve = n_selected in (point["n_features"] for point in curve)
-            plot.explained(summary["explained"], many, n_selected=n_selected if is_on_curve else None)
+        if summary["explained"] and summary["explained"]["curve"]:
+            plot.explained(summary["explained"], many, n_selected=summary["counts"]["selected_features"])
         else:
             why = "there is only one block" if blocks["count"] == 1 else "there are no features to assess"
             _nothing(many, f"No curve: {why}.")
