@@ -62,15 +62,6 @@ def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None 
     ax.spines[:].set_visible(False)
 
 
-def with_room(places: Sequence[float], room: float) -> list[int]:
-    """Which of these places along an axis get a label: the first, and each that is far enough from the last one."""
-    kept = [0]
-    for i, place in enumerate(places):
-        if abs(place - places[kept[-1]]) >= room:
-            kept.append(i)
-    return kept
-
-
 def rotation(names: Iterable[str], room: float, font: float) -> int:
     """Rotation of names along the x axis: 0 if each fits into `room` (points), 90 degrees otherwise."""
     return 90 if 0.65 * font * max(map(len, names), default=0) > room else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from blockselect.plot.common import (
     names_of,
     of_selector,
     with_blocks,
-    with_room,
 )
 from blockselect.utils.arrays import FloatArray, best_first
 from blockselect.utils.errors import ParameterError
@@ -243,8 +243,8 @@ def explained(
     if of_all is not None:
         ax.axhline(of_all, color=GREY, linestyle=":")
         ax.annotate(f"all features: {per_cent(of_all)}", (places[0], of_all), (0, 4), textcoords="offset points")
-    named = with_room(places[::-1], places[-1] / 8)  # from the largest number on
-    ax.set_xticks(places[::-1][named], [count(int(size)) for size in sizes[::-1][named]])
+    named = sizes_with_room(sizes.tolist())
+    ax.set_xticks(np.log2(named), [count(int(size)) for size in named])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
     ax.set(xlabel=SIZES, ylim=(0, 1.15 * (highest or 1.0)))
     ax.set_title("Block structure explained (R²)", loc="left")
@@ -262,6 +262,15 @@ def explained(
         )
     bare(ax)
     return ax
+
+
+def sizes_with_room(sizes: Sequence[int]) -> list[int]:
+    """Which of these increasing numbers fit below a log axis: the last, and each that is far enough from the next."""
+    kept = [sizes[-1]]
+    for size in reversed(sizes):
+        if log2(kept[0] / size) >= max(log2(sizes[-1]), 1) / 8:
+            kept.insert(0, size)
+    return kept
 
 
 def _explained_by(selector: BlockGuidedSelector) -> Any:

@@ -13,9 +13,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from scipy.sparse import csr_array
 
-from blockselect.plot.common import with_room
 from blockselect.plot.of_blocks import block_bounds
-from blockselect.plot.of_features import SIZES
+from blockselect.plot.of_features import SIZES, sizes_with_room
 from blockselect.result import order_by_block
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 from blockselect.utils.wording import count, cut, number, per_cent
@@ -34,7 +33,7 @@ _LINES = 3  # lines of the drawing, as a multiple of the number of blocks
 _PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
 _NAME = 15  # characters per line of a name below a block
 _ALONG = 20  # characters of a name along an axis, and of a long word below a block
-_LETTER, _LINE = 6.6, 13  # width of a character, and height of a line
+_LETTER, _LINE = 8, 13  # width of a character in wide fonts, and height of a line
 _FAINT = 0.05  # lines below this share of the densest pair are not drawn
 
 
@@ -84,8 +83,7 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
         text = f"all features: {per_cent(of_all)}"
         lines.append({"kind": "all", "path": plane.path((0, plane.right), (of_all, of_all))})
         names.append({"x": plane.x(0) + 4, "y": plane.y(of_all) - 7, "text": text, "end": False})
-    named = with_room(xs[::-1], plane.right / 8)  # from the largest number on
-    x_ticks = {count(sizes[-1 - place]): xs[-1 - place] for place in named[::-1]}
+    x_ticks = {count(size): log2(size) for size in sizes_with_room(sizes)}
     return {
         **plane.axes(SIZES, x_ticks, per_cent),
         "path": plane.path(xs, shares),
@@ -119,13 +117,14 @@ def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
     n, n_on, unbounded = len(shown), sum(on), measure in _UNBOUNDED
     plane = _Plane(0.5, n + 0.5, min(0.0, *values), (1.15 * max(values) or 1.0) if unbounded else 1.0)
     x_ticks = {count(int(rank)): rank for rank in ticks(1, n, 5, whole=True)}
+    text_of = per_cent if measure == "prevalence" else number
     return {
-        **plane.axes("feature rank", x_ticks, number),
+        **plane.axes("feature rank", x_ticks, text_of),
         "points": [
             {
                 "x": plane.x(rank),
                 "y": plane.y(value),
-                "title": f"{name} (rank {rank}): {measure.replace('_', '-')} {number(value)}",
+                "title": f"{name} (rank {rank}): {measure.replace('_', '-')} {text_of(value)}",
                 "off": not filled,
             }
             for rank, (value, name, filled) in enumerate(
@@ -150,12 +149,12 @@ def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
 def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
     """Positions of the blocks along the ordered adjacency matrix (side 560), and whether there is room for a name."""
     bounds = [round(560 * bound, 1) for bound in block_bounds(sizes)]
-    middles = [round((low + high) / 2, 1) for low, high in pairwise(bounds)]
-    named = set(with_room(middles, _NAME_ROOM))
-    return [
-        {"block": block, "at": bounds[block], "middle": middle, "named": block in named}
-        for block, middle in enumerate(middles)
-    ]
+    found: list[dict[str, Any]] = []
+    for block, (low, high) in enumerate(pairwise(bounds)):
+        middle = round((low + high) / 2, 1)
+        last = max((each["middle"] for each in found if each["named"]), default=-_NAME_ROOM)
+        found.append({"block": block, "at": low, "middle": middle, "named": middle - last >= _NAME_ROOM})
+    return found
 
 
 def icicle(tree: list[list[dict[str, Any]]], order: Sequence[int]) -> list[list[dict[str, Any]]]:

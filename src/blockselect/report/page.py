@@ -178,8 +178,8 @@ def render_template(name: str, **values: Any) -> str:
 
 
 def whole(sentence: str) -> str:
-    """Keep numbers and their units on one line."""
-    return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ×", "\N{NO-BREAK SPACE}×")
+    """Keep numbers on one line with their units and signs."""
+    return sub(r" (?=[%×≤])|(?<=≤) ", "\N{NO-BREAK SPACE}", sentence)
 
 
 def measured(value: float, measure: str) -> str:

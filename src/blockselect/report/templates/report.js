@@ -25,7 +25,7 @@
     if (value > 99 && value < 100) return value > 99.9 ? "> 99 %" : value.toFixed(1) + " %";
     return Math.round(value) + " %";
   }
-  const times = (lift) => (lift < 10 ? Number(lift.toPrecision(2)).toString() : count(Math.round(lift))) + " ×";
+  const times = (lift) => (lift < 10 ? Number(lift.toPrecision(2)).toString() : count(Math.round(lift))) + "\u00a0×";
   function cut(name) {
     if (!name.trim()) return "(no name)";
     const letters = Array.from(name);
@@ -87,7 +87,7 @@
     for (const measure of data.measures) {
       if (measure in MEASURES) cell(made, MEASURES[measure].title, MEASURES[measure].text(values[at[measure]]), "num");
     }
-    cell(made, "prevalence", perCent(values[at.prevalence]), "num");
+    cell(made, "prevalence", perCent(values[at.prevalence], true), "num");
     if (!data.blocks) return made;
     const names = values[at.blocks].map((each) => data.blocks[each]);
     const marks = cell(made, "marks", names.length ? undefined : "none");
