@@ -21,9 +21,9 @@ from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers
 from blockselect.inputs.labels import as_labels, encode_labels, labels_by_id
 from blockselect.registry import SELECTORS
-from blockselect.report.charts import node_places
+from blockselect.report.drawings import node_drawing
 from blockselect.report.summarize import marked_blocks
-from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, Sparse, best_first
+from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, best_first
 from blockselect.utils.errors import ParameterError
 
 _ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv contains all of it
@@ -82,7 +82,7 @@ def page_details(
     return {
         **common,
         "features": feature_rows(summary, selector._markers()),
-        "drawing": None if small_graph is None else drawing(small_graph, result.node_ids, blocks),
+        "drawing": None if small_graph is None else node_drawing(small_graph, result.node_ids, blocks),
         "ordered_links": result.blocks.ordered_links.toarray() if small_graph is None else None,
         "labels": None if labels is None else known_labels(labels, result.node_ids, blocks),
     }
@@ -181,19 +181,6 @@ def block_strips(block_means: FloatArray) -> list[str]:
 def _short(number: float, digits: int = 4) -> float:
     """Round to a few significant digits; the files have full precision."""
     return number if isinstance(number, int) else float(f"{number:.{digits}g}")
-
-
-def drawing(adjacency: Sparse, node_ids: ObjectArray | None, labels: IntArray) -> dict[str, Any]:
-    """Node positions of a small graph in a square of side 560, and the endpoints of its links."""
-    places = (30 + 500 * node_places(adjacency, labels).round(4)).tolist()
-    links, ids = adjacency.tocoo(), range(len(labels)) if node_ids is None else node_ids
-    return {
-        "nodes": [
-            {"x": x, "y": y, "name": str(name), "block": int(block)}
-            for (x, y), name, block in zip(places, ids, labels, strict=True)
-        ],
-        "links": [(places[i], places[j]) for i, j in zip(links.row, links.col, strict=True) if i < j],
-    }
 
 
 def python_to_repeat(selector: BaseEstimator) -> str:

@@ -20,6 +20,7 @@ from matplotlib.image import imsave
 from blockselect.blockmodels.description import interval
 from blockselect.report import charts, sentences
 from blockselect.report.details import page_details
+from blockselect.report.drawings import block_drawing
 from blockselect.report.summarize import block_names, summarize
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.parameters import check_page_path
@@ -128,7 +129,7 @@ def _about_blocks(summary: dict[str, Any], ordered_links: FloatArray | None) -> 
     blocks = summary["blocks"]
     with_card, others = cards(blocks)
     return {
-        "drawings": [charts.block_drawing(summary, narrow=narrow) for narrow in (False, True)],
+        "drawings": [block_drawing(summary, narrow=narrow) for narrow in (False, True)],
         "tree": None if summary["tree"] is None else charts.icicle(summary["tree"], blocks["order"]),
         "cards": with_card,
         "others": others,
