@@ -35,7 +35,7 @@ from blockselect.utils.parameters import as_numbers, check_whole
 from blockselect.utils.wording import count, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
-SIZES = "number of features, best first (log scale)"
+SIZES = "number of top-ranked features (log scale)"
 _MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell contains a number
 _LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
 
@@ -219,7 +219,7 @@ def explained(
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     n_selected : int, optional
-        Number of selected features, marked by a line; by default that of the selector.
+        Number of selected features, marked by a line if the curve reaches it; by default that of the selector.
 
     Returns
     -------

@@ -26,10 +26,10 @@ from blockselect.report.summarize import marked_blocks
 from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, best_first
 from blockselect.utils.errors import ParameterError
 
-_ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv contains all of it
+_ROWS_BYTES = 9_000_000  # maximum size of the table of features in the page
 _MAX_LABELS = 20  # known labels with a column of their own
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
-_LONG = 60  # characters beyond which a value is not written into code
+_LONG = 60  # characters; longer values are not written out
 
 
 def page_details(
@@ -41,14 +41,13 @@ def page_details(
     warnings: Sequence[str],
     labels: Any = None,
 ) -> dict[str, Any]:
-    """Collect what only a page needs, and :func:`blockselect.report.summarize` therefore omits, as plain data.
+    """Collect, as plain data, what the page shows in addition to the summary.
 
     Parameters
     ----------
     selector : fitted selector
-        The argument of `summarize`.
     summary : dict
-        Its result.
+        The result of :func:`blockselect.report.summarize` for this selector.
     title : str
         Name of the network.
     command : str or None
@@ -217,7 +216,7 @@ def changed_settings(estimator: BaseEstimator) -> dict[str, Any]:
 
 
 def settings_table(estimator: BaseEstimator) -> list[dict[str, Any]]:
-    """Each parameter with its value as text, and whether it differs from the default."""
+    """Each parameter with its value as text, and whether it differs from its default."""
     changed = changed_settings(estimator)
     return [
         {"name": name, "value": _shown(value), "changed": name in changed}

@@ -26,18 +26,18 @@ from blockselect.utils.arrays import FloatArray
 from blockselect.utils.parameters import check_page_path
 from blockselect.utils.wording import count, cut, lift_in_cell, number, per_cent, times
 
-_STATIC_ROWS = 200  # features in the table without JavaScript
-_TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
+_STATIC_ROWS = 200  # features in the table if JavaScript is off
+_TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # column headers
 _BY_CHANCE = "Features below this line may be associated with the network only by chance."
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 _CARDS = 12  # blocks with a card of their own
-_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # all but tabs and line ends
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # control characters except tabs and line breaks
 _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
-    """A report on one selection; notebooks display it automatically."""
+    """A report as an HTML page; notebooks display it automatically."""
 
     html: str
 
@@ -89,9 +89,9 @@ def make_report(
         Warnings of the fit.
     labels : array of shape (n,), Series or dict, optional
         Known labels of the nodes, in the order of the nodes or by their ids. They are only compared with the
-        blocks; for methods without blocks they are left out with a warning.
+        blocks; for methods without blocks, they are ignored with a warning on the page.
     summary : dict, optional
-        The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
+        The result of :func:`blockselect.report.summarize`, if you have it already; `stability` is then ignored.
     """
     if summary is None:
         summary = summarize(selector, stability=stability)
@@ -150,7 +150,7 @@ def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, 
 
 
 def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The selected features, as many as fit into the heat map, ordered by the block they mark, along the tree."""
+    """The selected features that fit into the heat map, by the block they mark, blocks in the order of the tree."""
     k, places = summary["blocks"]["count"], [*summary["blocks"]["order"], None]
     shown = summary["selected"][: max(1, _HEAT_CELLS // k)] if k > 1 else []
     return sorted(shown, key=lambda row: (places.index(row["marked_block"]), row["rank"]))
@@ -158,7 +158,7 @@ def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 @cache
 def template_environment() -> Environment:
-    """The templates and the filters they use."""
+    """The Jinja environment: the templates and the filters that they use."""
     environment = Environment(
         loader=PackageLoader("blockselect.report"),
         autoescape=True,
@@ -212,7 +212,7 @@ def lift_shade(lift: float) -> str:
 
 
 def _png_uri(links: FloatArray) -> str:
-    """Draw the number of links per pixel as ink on a transparent ground; a single link remains visible."""
+    """Draw the number of links per pixel as ink on a transparent background, so that even a single link is visible."""
     # The quantile keeps a few hubs from making everything else pale.
     full = np.quantile(links[links > 0], 0.98) if links.any() else 1.0
     ink = np.where(links > 0, 0.12 + 0.88 * np.sqrt(np.minimum(links / full, 1.0)), 0.0)

@@ -225,7 +225,7 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     which = f"{some} blocks are" if len(marked) == k else f"{count(len(marked))} of {count(k)} blocks are"
     text = f"{which} marked by at least one selected feature"
     if by_others:
-        text += f", {count(by_others)} more only by unselected features"
+        text += f" and {count(by_others)} only by unselected features"
     at_most = f"no block has more than {count(most, 'selected marker')}"
     has_most = f"{called(summary, block)} has the most selected markers ({count(most)})"
     text += f"; {at_most if is_tied else has_most}"
@@ -240,7 +240,7 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     )
 
 
-_ORIGINS = {  # sources of the names of blocks that no selected feature marks
+_ORIGINS = {  # sources of names other than selected features
     "other": "an unselected feature",
     "node": "a typical node",
     "links": "the block it links to",
@@ -255,17 +255,18 @@ def where_names_come_from(summary: dict[str, Any]) -> str:
     lighter = " or ".join(meaning for origin, meaning in _ORIGINS.items() if origin in origins)
     if "selected" in origins:
         rest = f"; names in lighter type come from {lighter}" if lighter else ""
-        return f"Each block is named after its strongest selected marker{rest}."
+        return f"Each block is named after its strongest selected marker that names no other block{rest}."
     return f"Each block is named after {lighter}." if lighter else "The blocks have no markers, so they are numbered."
 
 
 def blocks_agree(summary: dict[str, Any]) -> str | None:
-    """How reproducible the blocks are; None if unknown."""
+    """How similar the blocks would be with a different seed; None if unknown."""
     agreement = summary["blocks"]["seed_agreement"]
     if agreement is None:
         return None
-    index = f"an adjusted Rand index of about {agreement:.2f}"
-    return f"Compared with blocks found with a different seed, these have {index}."
+    return (
+        f"The adjusted Rand index between these blocks and those found with a different seed is about {agreement:.2f}."
+    )
 
 
 def labels_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
