@@ -42,7 +42,8 @@ def block_drawing(summary: dict[str, Any], *, narrow: bool = False) -> dict[str,
     radii = np.maximum(10.0, min(26.0, 115 / sqrt(k)) * np.sqrt(np.array(blocks["sizes"]) / max(blocks["sizes"])))
     origins = [one["name_origin"] for one in blocks["described"]]
     names = [[] if origin == "number" else _in_lines(name) for name, origin in zip(every, origins, strict=True)]
-    width, height = (_NARROW, 150 + 18 * k) if narrow else (_WIDE, 90 if k == 2 else min(_HIGH, 100 + 62 * k))
+    width = _NARROW if narrow else _WIDE
+    height = 90 if k == 2 else 150 + 18 * k if narrow else min(_HIGH, 100 + 62 * k)
     places = _block_places(between, radii, names, np.array([width, height]))
     return {
         "width": width,

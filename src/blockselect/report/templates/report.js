@@ -143,7 +143,7 @@
     const first = page * PAGE, last = Math.min(first + PAGE, shown.length);
     body.replaceChildren(...rows(first, last));
     byId("status").textContent = shown.length
-      ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} features`
+      ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} feature${shown.length === 1 ? "" : "s"}`
       : which.value === "selected" && !data.rows.some((each) => each[at.selected])
         ? "No feature is selected; set “Show” to all features."
         : "No features match; change the search or the filters.";
