@@ -1,4 +1,4 @@
-"""The page in a real browser: no error, no request, and everything on it works, in every odd state.
+"""The page in a real browser: in every unusual state it works, without errors or requests.
 
 Set BLOCKSELECT_SCREENSHOTS to a folder to keep the pictures.
 """

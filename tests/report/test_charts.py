@@ -1,4 +1,4 @@
-"""Charts put numbers where they belong: higher is higher, the cut after the last selected, scales of their own."""
+"""Charts put numbers in the right place: higher values are higher, and the cut follows the last selected feature."""
 
 from __future__ import annotations
 

@@ -112,12 +112,6 @@ def test_ten_terms_are_explained_and_six_without_blocks(state):
     assert sum(tag == "dt" for tag, _ in outline.tags) == (6 if sentence.endswith("by Variance") else 10)
 
 
-def test_without_script_all_selected_features_are_there():
-    outline = Outline(page("ordinary").html)
-    rows = [given for tag, given in outline.tags if tag == "th" and given.get("data-label") == "feature"]
-    assert len(rows) == 7
-
-
 def data_of(made):
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', made.html, flags=re.DOTALL)
     return json.loads(text)
