@@ -230,7 +230,7 @@ def test_features_in_chunks_are_refused(tmp_path):
     graph = planted()
     chunks = RowChunks.from_blocks([graph.features[:50], graph.features[50:]])
     selector = BMGUFS(4, n_blocks=3, n_candidates=1, random_state=0).fit(chunks, adjacency=graph.adjacency)
-    with pytest.raises(ValueError, match="fit to row chunks does not look at; use table"):
+    with pytest.raises(ValueError, match="fit to row chunks does not keep; use table"):
         selector.report(tmp_path / "report.html")
 
 

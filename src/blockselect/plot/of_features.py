@@ -274,7 +274,7 @@ def sizes_with_room(sizes: Sequence[int]) -> list[int]:
 
 
 def _explained_by(selector: BlockGuidedSelector) -> Any:
-    """The curve of the report or, after a fit to row chunks, the shares of the selected features."""
+    """The curve that the fit kept or, after a fit to row chunks, the shares of the selected features."""
     if selector.block_model_.n_blocks == 1:
         raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
     found = selector._fit_result.explained
@@ -292,8 +292,8 @@ def _curve(found: Any) -> pd.DataFrame:
     except (KeyError, TypeError, ValueError) as error:
         raise ParameterError(
             "source",
-            'has no curve; pass a selector that has selected features, summary["explained"], or a pair: numbers of '
-            "features, and as many shares.",
+            'has no curve; pass a selector that has selected features, summary["explained"], or two arrays of the same '
+            "length: numbers of features and shares.",
         ) from error
     return curve
 

@@ -98,11 +98,11 @@ def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
     """
     if measure not in summary["measures"]:
         return None
-    selected = {row["index"] for row in summary["selected"]}
-    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(2 * len(selected), 20))].tolist()
-    values, on = [summary["measures"][measure][index] for index in shown], [index in selected for index in shown]
-    n, n_on, unbounded = len(shown), sum(on), measure in _UNBOUNDED
-    plane = _Plane(0.5, n + 0.5, min(0.0, *values), (1.15 * max(values) or 1.0) if unbounded else 1.0)
+    selected, names = {row["index"] for row in summary["selected"]}, summary["feature_names"]
+    n_selected, is_unbounded = len(selected), measure in _UNBOUNDED
+    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(2 * n_selected, 20))].tolist()
+    values, n = [summary["measures"][measure][index] for index in shown], len(shown)
+    plane = _Plane(0.5, n + 0.5, min(0.0, *values), (1.15 * max(values) or 1.0) if is_unbounded else 1.0)
     x_ticks = {count(int(rank)): rank for rank in ticks(1, n, 5, whole=True)}
     text_of = per_cent if measure == "prevalence" else number
     return {
@@ -111,16 +111,14 @@ def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
             {
                 "x": plane.x(rank),
                 "y": plane.y(value),
-                "title": f"{name} (rank {rank}): {measure.replace('_', '-')} {text_of(value)}",
-                "off": not filled,
+                "title": f"{cut(names[index])} (rank {rank}): {measure.replace('_', '-')} {text_of(value)}",
+                "off": index not in selected,
             }
-            for rank, (value, name, filled) in enumerate(
-                zip(values, (cut(summary["feature_names"][index]) for index in shown), on, strict=True), start=1
-            )
+            for rank, (index, value) in enumerate(zip(shown, values, strict=True), start=1)
         ],
-        "cut": plane.x(n_on + 0.5) if 0 < n_on < n and all(on[:n_on]) else None,
-        "cut_label": f"selected: {count(n_on)}",
-        "cut_at": _ON_TOP if unbounded else 190,
+        "cut": plane.x(n_selected + 0.5) if 0 < n_selected < n and selected == set(shown[:n_selected]) else None,
+        "cut_label": f"selected: {count(n_selected)}",
+        "cut_at": _ON_TOP if is_unbounded else 190,
     }
 
 

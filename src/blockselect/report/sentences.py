@@ -14,12 +14,12 @@ from blockselect.report.summarize import SMALL
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.wording import count, in_text, listed, number, per_cent, times
 
-STABLE = 0.9  # a feature with at least this stability is called stable
-_HARDLY = 0.05  # standard deviations
+STABLE = 0.9  # features with at least this stability are called stable
+_HARDLY = 0.05  # standard deviations; smaller differences count as none
 
 
 def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
-    """The page in one line."""
+    """The main finding, as the title of the page."""
     chosen, of = summary["counts"]["selected_features"], summary["counts"]["features"]
     if chosen == 0:
         return f"None of {count(of, 'feature')} explains the structure of {details['title']}"
@@ -65,13 +65,13 @@ def follows_network(summary: dict[str, Any]) -> str | None:
 
 
 def lead(summary: dict[str, Any]) -> list[str]:
-    """What the features explain, whether they are associated with the network, its size and blocks, and the limits."""
+    """The opening sentences: the main findings, the size of the network, its blocks, and limits of the selection."""
     blocks = [f"{blocks_found(summary)}."] if "blocks" in summary else []
     return [*main_findings(summary), _network(summary), *blocks, _limits(summary)]
 
 
 def main_findings(summary: dict[str, Any]) -> list[str]:
-    """The first sentences of the page and the terminal: what is explained and the evidence; a doubt comes first."""
+    """The first sentences of page and terminal: the share explained and the evidence, which comes first if in doubt."""
     follows, explain = follows_network(summary), features_explain(summary) if "explained" in summary else None
     ordered = (follows, explain) if is_doubtful(summary) else (explain, follows)
     return [sentence for sentence in ordered if sentence is not None]
@@ -367,7 +367,7 @@ def how_sure(summary: dict[str, Any]) -> str:
 
 
 def _at_all_levels(summary: dict[str, Any]) -> str:
-    """What section 4 measures, if that is more than the blocks of the first sentence."""
+    """Which blocks section 4 refers to, if these are more than the blocks of the first sentence."""
     n_levels = len(summary["levels"] or [])
     n_models = sum(row["in_consensus"] for row in summary["candidates"] or [])
     levels = f"all {count(n_levels)} levels" if n_levels > 1 else ""

@@ -22,8 +22,8 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers, check_entries
 from blockselect.utils.wording import feature_labels
 
-SMALL = 0.01  # a block with a smaller share of the nodes is called small
-_OTHERS = 10  # markers of a block that are not selected
+SMALL = 0.01  # blocks with a smaller share of the nodes are called small
+_OTHERS = 10  # unselected markers listed per block
 
 
 def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
@@ -32,8 +32,8 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
     Parameters
     ----------
     selector : fitted selector of this package
-        If the method finds no blocks, this returns the result of :func:`summarize_scores`. Features without names are
-        called ``x0``, ``x1``, …
+        For a method without blocks, the result is that of :func:`summarize_scores`. Features without names are called
+        ``x0``, ``x1``, …
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
 
@@ -69,7 +69,7 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
         - `network_evidence`: whether the selected features are associated with this graph: `p_value`,
           `autocorrelation` and `is_clear` of `network_evidence_`; None if this was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
-        - `effort`: the requested and the actual extent of the search.
+        - `effort`: how much of the requested search was done, and whether it was cut short for a large network.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
     """
     if not isinstance(selector, BlockGuidedSelector):
@@ -137,7 +137,7 @@ def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = 
 
 
 def _reportable(selector: Any) -> Result:
-    """What the fit kept; an error unless this is a fitted selector of this package that a report can be made of."""
+    """The record of a fit; an error for anything but a fitted selector whose record is enough for a report."""
     if not isinstance(selector, ScoreSelector):
         raise ParameterError(
             "selector", f"is of type {type(selector).__name__}; pass a fitted selector, such as BlockModelSelector."
@@ -145,9 +145,8 @@ def _reportable(selector: Any) -> Result:
     result = selector._fit_result
     if result.n_without_selected is None:
         raise ValueError(
-            "a report shows how single features of all nodes are related, which a fit to row chunks does not look at; "
-            "use table(), describe_block() and the plots, or fit the same features as one matrix (sparse if it is "
-            "large)."
+            "a report counts the selected features of each node, which a fit to row chunks does not keep; use table(), "
+            "describe_block() and the plots, or fit the same features as one matrix (sparse if it is large)."
         )
     if result.links is None:
         raise ValueError("a report shows the features on a graph, but fit was given none: fit(X, adjacency=graph).")
@@ -190,7 +189,7 @@ def _of_features(
 
 
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
-    """The measures known for each feature, in addition to its score."""
+    """The measures that were computed for each feature, in addition to its score."""
     measures: dict[str, FloatArray] = {}
     if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
         measures = {
