@@ -496,7 +496,7 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.1]
     assert found
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "p ≤ 0.025" in page
+    assert "p ≤ 0.025" in page.replace("\N{NO-BREAK SPACE}", " ")
     assert f"{len(found)} features are associated with the links beyond chance," in page
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
 

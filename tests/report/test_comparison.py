@@ -42,6 +42,7 @@ def test_a_difference_counts_if_it_is_larger_than_runs_vary():
         "larger than the standard deviation between runs. All 5 features together reach 0.400."
     )
     assert "so the two perform about equally well" in verdict(compared(sd=0.3))
+    assert "standard deviation" not in verdict(compared(sd=0))  # a single run
 
 
 def test_the_most_and_the_least_alike_are_named():
