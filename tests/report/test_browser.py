@@ -129,6 +129,13 @@ def test_every_state_is_shown_without_error_request_or_overflow(browser, written
     assert page.requests() == []
 
 
+@pytest.mark.parametrize("state", ["ordinary", "long and Arabic names", "without blocks"])
+@pytest.mark.parametrize("width", [770, 900])
+def test_the_table_fits_a_tablet(browser, written, state, width):
+    page = Page(browser, written(state), width=width)
+    assert page.run("return document.documentElement.scrollWidth") <= width
+
+
 @pytest.fixture
 def ordinary(browser, written):
     return Page(browser, written("ordinary"))
