@@ -20,7 +20,7 @@ from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_grou
 from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.datasets import PlantedNetwork
 from blockselect.plot.common import AMOUNTS, GREY, INK, STYLE
-from blockselect.report.charts import node_places
+from blockselect.report.drawings import node_places
 
 COLOURS = np.array(["#0b62b8", "#b26200", "#5c8a3a"])  # one per block
 NAMES = ["makers", "traders", "buyers"]

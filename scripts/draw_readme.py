@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from blockselect import AttributedGraph, BlockModelSelector, load_debian
-from blockselect.report.charts import block_drawing
+from blockselect.report.drawings import block_drawing
 from blockselect.report.summarize import summarize
 from blockselect.utils.wording import count, per_cent
 
@@ -48,7 +48,7 @@ def draw(selector: BlockModelSelector) -> str:
         f"structure of {count(counts['nodes'])} Debian packages"
     )
     parts = [f'<text class="title" x="20" y="24">{title}</text>']
-    for line in drawn["lines"]:
+    for line in drawn["links"]:
         x1, y1, x2, y2 = (round(SCALE * place) for place in line["ends"])
         ends = f'x1="{x1}" y1="{y1 + TOP}" x2="{x2}" y2="{y2 + TOP}"'
         parts.append(f'<line {ends} stroke-width="{line["width"]:.1f}"/>')

@@ -1,4 +1,4 @@
-"""Pages in ordinary and in odd states, small and quick to make."""
+"""Pages in ordinary and unusual states, small and quick to make."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def every_method() -> Report:
     return compare_methods(network, methods="all", n_features=[3, 8], n_runs=1).show_report()
 
 
-STATES = {  # state: how the page is made, and a sentence that it must hold
+STATES = {  # state: how the page is made, and a sentence that it must contain
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
     "wrong order": (wrong_order, "Are the rows of the feature matrix in the same order as the nodes of the graph?"),
     "known labels": (

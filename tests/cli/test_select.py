@@ -496,7 +496,7 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.1]
     assert found
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "p ≤ 0.025" in page
+    assert "p ≤ 0.025" in page.replace("\N{NO-BREAK SPACE}", " ")
     assert f"{len(found)} features are associated with the links beyond chance," in page
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
 
@@ -564,7 +564,7 @@ def test_q_values_on_a_graph_made_from_the_features_come_with_the_warning_of_the
     expected = [str(warning.message).replace("adjacency", "--graph", 1) for warning in issued]
     assert shown == "".join(f"warning: {message}\n" for message in expected)
     assert record_of(tmp_path / "out")["warnings"] == expected
-    page = unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
+    page = unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8")).replace("\N{NO-BREAK SPACE}", " ")
     assert all(f"<li>{message}</li>" in page for message in expected)
     assert "which match such links by construction, so q-values are meaningless" in page
     for claim in ("p ≤ 0.025", "features are associated with the links beyond chance,"):

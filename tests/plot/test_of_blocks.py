@@ -1,4 +1,4 @@
-"""Plots of blocks: densities on a scale of their own, and all links in the order of the blocks."""
+"""Plots of blocks: densities relative to the densest pair, all links in the order of the blocks, and the tree."""
 
 from __future__ import annotations
 

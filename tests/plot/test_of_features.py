@@ -79,7 +79,7 @@ def test_explained_takes_a_selector_a_summary_or_arrays_and_marks_the_cut(select
     assert_allclose(random.get_ydata(), 0.05)
     assert of_all.get_ydata()[0] == 0.8
     assert cut.get_xdata()[0] == np.log2(3)
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "4"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "3", "4"]
     assert ax.get_ylim()[1] == pytest.approx(1.15 * 0.8)  # fits what is shown
     assert other.get_ylim()[1] == pytest.approx(1.15 * 0.5)
 

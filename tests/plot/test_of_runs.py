@@ -1,4 +1,4 @@
-"""Plots of how a result came about, and of methods beside each other."""
+"""Plots of losses, candidates and comparisons show the numbers that they are given."""
 
 from __future__ import annotations
 

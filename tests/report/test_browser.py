@@ -1,4 +1,4 @@
-"""The page in a real browser: no error, no request, and everything on it works, in every odd state.
+"""The page in a real browser: in every unusual state it works, without errors or requests.
 
 Set BLOCKSELECT_SCREENSHOTS to a folder to keep the pictures.
 """
@@ -13,10 +13,14 @@ import shutil
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from blockselect import BlockModelSelector
+from blockselect.report import summarize
+from blockselect.report.details import page_details
 from blockselect.report.page import Report, render_page
-from made_reports import NASTY_NAMES, PAGES, planted, report
+from made_reports import NASTY_NAMES, PAGES, planted
 from made_reports import page as made_page
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
@@ -101,7 +105,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Where the page of a state is, made once."""
+    """Where the page of a state, or another page, is written, once."""
     folder, places = tmp_path_factory.mktemp("pages"), {}
 
     def write(state):
@@ -125,6 +129,13 @@ def test_every_state_is_shown_without_error_request_or_overflow(browser, written
     assert page.requests() == []
 
 
+@pytest.mark.parametrize("state", ["ordinary", "long and Arabic names", "without blocks"])
+@pytest.mark.parametrize("width", [770, 900])
+def test_the_table_fits_a_tablet(browser, written, state, width):
+    page = Page(browser, written(state), width=width)
+    assert page.run("return document.documentElement.scrollWidth") <= width
+
+
 @pytest.fixture
 def ordinary(browser, written):
     return Page(browser, written("ordinary"))
@@ -134,13 +145,13 @@ def test_a_click_on_a_head_sorts_and_says_so(ordinary):
     ranks = [str(rank) for rank in range(1, 8)]
     assert ordinary.column("rank") == ranks
     for way in ("descending", "ascending"):
-        ordinary.click("[data-sort='2']")
+        ordinary.click("[data-sort='score']")
         assert sorted(ordinary.column("rank")) == ranks
         scores = [float(text) for text in ordinary.column("score")]
         assert scores == sorted(scores, reverse=way == "descending")
         assert ordinary.run("return document.querySelector('[aria-sort]').ariaSort") == way
         assert ordinary.run("return document.querySelector('[aria-sort]').innerText").startswith("score")
-    ordinary.click("[data-sort='0']")
+    ordinary.click("[data-sort='name']")
     names = ordinary.column("feature")
     assert names == sorted(names)
 
@@ -226,7 +237,7 @@ def test_a_line_separates_features_that_may_follow_by_chance_while_rows_are_by_r
     is_clear = page.run("return JSON.parse(document.getElementById('data').textContent).rows.map((row) => row[7])")
     kinds = "return [...document.querySelectorAll('#table tbody tr')].map((row) => row.classList.contains('chance'))"
     assert page.run(kinds).index(True) == is_clear.index(0)
-    page.click("#table thead [data-sort='0']")
+    page.click("#table thead [data-sort='name']")
     assert True not in page.run(kinds)
 
 
@@ -298,7 +309,19 @@ def test_all_controls_are_reached_by_the_keyboard_in_order(browser, written):
         browser.switch_to.active_element.send_keys(Keys.TAB)
         script = "const e = document.activeElement; return e.id || e.dataset.export || e.dataset.sort || e.textContent"
         reached.append(page.run(script))
-    wanted = ["Skip to the features", "csv", "json", "theme", "search", "block", "stability", "which", "1", "0", "2"]
+    wanted = [
+        "Skip to the features",
+        "csv",
+        "json",
+        "theme",
+        "search",
+        "block",
+        "stability",
+        "which",
+        "rank",
+        "name",
+        "score",
+    ]
     assert [each for each in reached if each in wanted][: len(wanted)] == wanted
 
 
@@ -313,22 +336,15 @@ def test_paper_has_all_selected_rows_and_no_controls(browser, written):
     assert len(base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])) > 10_000
 
 
-def test_a_hundred_thousand_features_are_searched_and_sorted(browser, written, monkeypatch):
-    held = {}
-
-    def keep(summary, more):
-        held.update(summary=summary, more=more)
-        return render_page(summary, more)
-
-    monkeypatch.setattr("blockselect.report.page.render_page", keep)
-    report(planted())
-    rows = [
-        [f"feature {i}", i + 1, 1 / (i + 1), int(i < 7), 0.1, [i % 3], 2.0, 0.1, 0.2, 0.5, "912"]
+def test_a_hundred_thousand_features_are_searched_and_sorted(browser, written):
+    selector = BlockModelSelector(7, n_blocks=3, n_candidates=4, random_state=0).fit(planted())
+    summary = summarize(selector, stability=np.linspace(1, 0, 30))
+    details = page_details(selector, summary, title="a large network", command=None, warnings=[])
+    details["features"]["rows"] = [
+        [f"feature {i}", i + 1, 1 / (i + 1), int(i < 7), 0.1, [i % 3], 2.0, 1, 0.1, 0.2, 0.5, "912"]
         for i in range(100_000)
     ]
-    measures = ["explained_more", "explained_alone", "stability"]
-    held["more"]["features"] = {"measures": measures, "rows": rows, "n_features": 100_000}
-    large = Report(render_page(held["summary"], held["more"]))
+    large = Report(render_page(summary, details))
     assert len(large.to_bytes()) < 10_000_000
     page = Page(browser, written(large))
     page.put("#which", "all")
@@ -336,6 +352,6 @@ def test_a_hundred_thousand_features_are_searched_and_sorted(browser, written, m
     page.put("#search", "feature 9999")
     assert page.status == "Showing 1–11 of 11 features"
     page.put("#search", "")
-    page.click("[data-sort='1']")
+    page.click("[data-sort='rank']")
     assert page.column("rank")[0] == "100,000"
     assert page.errors() == []

@@ -1,4 +1,4 @@
-"""Details of a page: rows of features, correlations, the drawing of a small graph, and the code to repeat the run."""
+"""Details of a page: rows of features, known labels, correlations, and the code to repeat the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import blockselect
 from blockselect import BMGUFS, BlockModelSelector, Descent
 from blockselect.report import details
 from blockselect.report.details import (
-    drawing,
     package_versions,
     python_to_repeat,
     settings_table,
@@ -49,15 +48,6 @@ def test_rare_labels_share_a_column_and_labels_are_matched_by_id():
     assert by_id["counts"] == [[2, 0], [0, 1]]
     with pytest.raises(ValueError, match=r"labels has 2 entries for 3 nodes; pass one per node\."):
         details.known_labels(["a", "b"], None, np.array([0, 0, 1]))
-
-
-def test_each_link_of_a_small_graph_is_drawn_once_and_nodes_have_names():
-    ids = np.array(["a", "b", "c"], dtype=object)
-    found = drawing(sparse.csr_array(1 - np.eye(3)), ids, np.array([0, 0, 1]))
-    assert [(node["name"], node["block"]) for node in found["nodes"]] == [("a", 0), ("b", 0), ("c", 1)]
-    at = [[node["x"], node["y"]] for node in found["nodes"]]
-    assert found["links"] == [(at[0], at[1]), (at[0], at[2]), (at[1], at[2])]
-    assert all(30 <= place <= 530 for node in at for place in node)
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=repr)

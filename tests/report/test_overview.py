@@ -1,4 +1,4 @@
-"""The pictures show the numbers of the summary with the names of the features, and change nothing outside."""
+"""The figures show the numbers of the summary with the names of the features, and leave no global state behind."""
 
 from __future__ import annotations
 

@@ -145,12 +145,6 @@ def test_nothing_is_said_of_refinement_where_none_is_possible(summary, change):
     assert sentences.blocks_refined({**summary, "blocks": {**summary["blocks"], **change}}) is None
 
 
-def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):
-    labels, links = selector.labels_, graph.adjacency.tocoo()
-    inside = labels[links.row] == labels[links.col]
-    assert sentences.share_within(summary) == pytest.approx(links.data[inside].sum() / links.data.sum())
-
-
 def test_what_the_cut_explains_and_how_few_come_close(summary):
     curve = [
         {"n_features": size, "share": share, "random": share / 10}
@@ -195,12 +189,6 @@ def test_redundancy_is_stated():
     found = {"n_alike": 0, "n_compared": 5, "pairs": [{"correlation": 0.312}]}
     assert "the highest correlation is 0.312" in sentences.redundancy_found({"redundancy": found})
     assert "2 of 5" in sentences.redundancy_found({"redundancy": {**found, "n_alike": 2}})
-
-
-def test_the_best_features_are_the_first_by_rank(summary):
-    text = re.sub("[\u2068\u2069]", "", sentences.which_features(summary))
-    first, second, third = (row["name"] for row in summary["selected"][:3])
-    assert text.startswith(f"The best features are {first}, {second} and {third}.")
 
 
 def test_what_the_selected_leave_out_is_stated(summary):

@@ -202,7 +202,7 @@ def test_what_a_feature_adds_and_explains_alone_are_measures_of_the_default(grap
 
 
 def test_stability_of_other_features_is_refused(selector, graph):
-    with pytest.raises(ValueError, match=r"stability has shape \(5,\) but there are 30 features"):
+    with pytest.raises(ValueError, match=r"stability has shape \(5,\); expected one value for each of the 30 features"):
         summarize(selector, stability=np.ones(5))
 
 

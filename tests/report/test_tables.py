@@ -1,4 +1,4 @@
-"""The tables read back as the numbers and names they were made from."""
+"""The CSV files contain exactly the numbers and names of the summary."""
 
 from __future__ import annotations
 

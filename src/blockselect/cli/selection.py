@@ -21,7 +21,7 @@ from blockselect.inspection.stability import selection_stability
 from blockselect.registry import make_selector
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
-from blockselect.report.summarize import summarize
+from blockselect.report.summarize import block_names, summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.arrays import ObjectArray
@@ -198,7 +198,7 @@ def _run_record(selection: Selection) -> dict[str, Any]:
             "n_blocks_reason": summary["blocks"]["reason"],
             "refine": summary["blocks"]["refine"],
             "block_sizes": summary["blocks"]["sizes"],
-            "block_names": [block["name"] for block in summary["blocks"]["described"]],
+            "block_names": block_names(summary),
             **{name: summary[name] for name in OF_BLOCKS},
             "gram_form": getattr(selector, "gram_form_", None),
         }

@@ -45,11 +45,6 @@ def bare(ax: Axes, *, grid: str | None = "y") -> None:
     ax.set_axisbelow(True)
 
 
-def title(ax: Axes, text: str) -> None:
-    """Set a left-aligned title, regardless of the user's settings."""
-    ax.set_title(text, loc="left")
-
-
 def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None = None, rows: bool = False) -> None:
     """Name the blocks along the x axis and, if `rows`, the y axis; if names do not fit, number some of the blocks."""
     room = points(ax, is_square=rows) / max(len(names), 1)

@@ -28,7 +28,6 @@ from blockselect.plot.common import (
     of_selector,
     points,
     rotation,
-    title,
     with_blocks,
 )
 from blockselect.result import ordered_links
@@ -90,7 +89,7 @@ def block_densities(
         for (row, column), value in np.ndenumerate(share):
             colour = "white" if value > 0.55 else INK
             ax.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=colour, fontsize=7)
-    title(ax, SIMILARITY if induced else DENSITY)
+    ax.set_title(SIMILARITY if induced else DENSITY, loc="left")
     return ax
 
 
@@ -139,7 +138,7 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     ax.set_yticks(places, shown, fontsize=font)
     ax.tick_params(length=0)
     ax.set(xlabel="block", ylabel="block")
-    title(ax, f"Adjacency matrix of {count(n, 'node')}, ordered by block")
+    ax.set_title(f"Adjacency matrix of {count(n, 'node')}, ordered by block", loc="left")
     return ax
 
 
@@ -171,7 +170,7 @@ def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
     ax.spines[["top", "left", "right"]].set_visible(False)
     ax.xaxis.set_major_formatter(lambda lost, _: number(lost))
     ax.set_xlabel("log-likelihood loss from merging blocks (nats)")
-    title(ax, f"Tree of {count(k, 'block')}")
+    ax.set_title(f"Tree of {count(k, 'block')}", loc="left")
     stems = _draw_branches(ax, linkage, order)
     labels: dict[frozenset[int], str] = {}  # a branch at several levels has the name in `blocks_`, if there is one
     for n_groups in sorted(source.levels_["n_blocks"], key=lambda number: abs(number - COARSE)):

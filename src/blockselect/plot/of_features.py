@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from blockselect.plot.common import (
     legible,
     names_of,
     of_selector,
-    title,
     with_blocks,
 )
 from blockselect.utils.arrays import FloatArray, best_first
@@ -35,6 +35,7 @@ from blockselect.utils.parameters import as_numbers, check_whole
 from blockselect.utils.wording import count, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
+SIZES = "number of top-ranked features (log scale)"
 _MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell contains a number
 _LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
 
@@ -87,7 +88,7 @@ def scores(
     _name_rows(ax, [names[index] for index in shown])
     ax.set_xlim(0, 1.12 * max(float(values.max(initial=0.0)), 1e-12))
     ax.set_xlabel("score")
-    title(ax, "Scores, best first")
+    ax.set_title("Scores, best first", loc="left")
     bare(ax, grid=None)
     ax.tick_params(axis="y", length=0)
     return ax
@@ -133,7 +134,7 @@ def features_by_block(
     _draw_lift(ax, lift)
     label_blocks(ax, block_names_of(source, block_names, lift.shape[1]))
     _name_rows(ax, names)
-    title(ax, "Lift of each feature in each block")
+    ax.set_title("Lift of each feature in each block", loc="left")
     return ax
 
 
@@ -196,7 +197,7 @@ def stability(
         places = np.flatnonzero(part)
         ax.plot(places + 1, values[shown[places]], "o", color=colour, markerfacecolor=face, markersize=4)
     mean = f" (mean of selected features: {values[selected].mean():.2f})" if selected.any() else ""
-    title(ax, f"Stability by rank{mean}")
+    ax.set_title(f"Stability by rank{mean}", loc="left")
     ax.set(xlabel="feature rank", ylabel="stability", ylim=(-0.05, 1.05), xlim=(0.5, len(shown) + 0.5))
     bare(ax)
     return ax
@@ -218,7 +219,7 @@ def explained(
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     n_selected : int, optional
-        Number of selected features, marked by a line; by default that of the selector.
+        Number of selected features, marked by a line if the curve reaches it; by default that of the selector.
 
     Returns
     -------
@@ -242,12 +243,12 @@ def explained(
     if of_all is not None:
         ax.axhline(of_all, color=GREY, linestyle=":")
         ax.annotate(f"all features: {per_cent(of_all)}", (places[0], of_all), (0, 4), textcoords="offset points")
-    powers = [size for size, place in zip(sizes, places, strict=True) if place.is_integer()]
-    ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
+    named = sizes_with_room(sizes.tolist())
+    ax.set_xticks(np.log2(named), [count(int(size)) for size in named])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
-    ax.set(xlabel="number of features, best first", ylim=(0, 1.15 * (highest or 1.0)))
-    title(ax, "Block structure explained (R²)")
-    if n_selected:
+    ax.set(xlabel=SIZES, ylim=(0, 1.15 * (highest or 1.0)))
+    ax.set_title("Block structure explained (R²)", loc="left")
+    if n_selected and n_selected <= sizes[-1]:
         place, is_right = np.log2(n_selected), n_selected**2 > sizes[-1]
         ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
         ax.annotate(  # above all curves, on the side with more room
@@ -263,8 +264,17 @@ def explained(
     return ax
 
 
+def sizes_with_room(sizes: Sequence[int]) -> list[int]:
+    """Which of these increasing numbers fit below a log axis: the last, and each that is far enough from the next."""
+    kept = [sizes[-1]]
+    for size in reversed(sizes):
+        if log2(kept[0] / size) >= max(log2(sizes[-1]), 1) / 8:
+            kept.insert(0, size)
+    return kept
+
+
 def _explained_by(selector: BlockGuidedSelector) -> Any:
-    """The curve of the report or, after a fit to row chunks, the shares of the selected features."""
+    """The curve that the fit kept or, after a fit to row chunks, the shares of the selected features."""
     if selector.block_model_.n_blocks == 1:
         raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
     found = selector._fit_result.explained
@@ -282,8 +292,8 @@ def _curve(found: Any) -> pd.DataFrame:
     except (KeyError, TypeError, ValueError) as error:
         raise ParameterError(
             "source",
-            'has no curve; pass a selector that has selected features, summary["explained"], or a pair: numbers of '
-            "features, and as many shares.",
+            'has no curve; pass a selector that has selected features, summary["explained"], or two arrays of the same '
+            "length: numbers of features and shares.",
         ) from error
     return curve
 

@@ -14,7 +14,7 @@ from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
 from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow
 from blockselect.evaluation.explained_links import ExplainedLinks
-from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, of_selector, title
+from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, of_selector
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers
@@ -51,7 +51,7 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
     ax.set(xlabel="iteration", ylabel="loss relative to initial value")
     ax.margins(x=0.02, y=0.15)
     ax.set_xlim(right=1.28 * max(ax.get_xlim()[1], 1.0))  # room for the names
-    title(ax, "Losses by iteration")
+    ax.set_title("Losses by iteration", loc="left")
     bare(ax)
     return ax
 
@@ -89,7 +89,8 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     ax.xaxis.set_major_locator(MaxNLocator(4))  # more of these long numbers would overlap
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0)
-    title(ax, f"Candidate block models: {int(table['in_consensus'].sum())} of {len(table)} in the consensus (filled)")
+    n_used = int(table["in_consensus"].sum())
+    ax.set_title(f"Candidate block models: {n_used} of {len(table)} in the consensus (filled)", loc="left")
     bare(ax)
     return ax
 
@@ -131,7 +132,7 @@ def compare(
         draw = ax.axvline if len(sizes) < 2 else ax.axhline
         draw(value, color=INK, linewidth=0.8, linestyle="--", label="all features")
         ax.legend(loc="lower right", frameon=False, fontsize=_NAME_SIZE)
-    title(ax, f"{_in_words(measure)} by method")
+    ax.set_title(f"{_in_words(measure)} by method", loc="left")
     return ax
 
 

@@ -67,24 +67,19 @@ def verdict(comparison: Comparison) -> str:
     ranked = _by_figure(comparison, comparison.numbers[-1])
     if not ranked:
         return "The reasons are listed below."
-    best = _main(comparison, ranked[0])
-    sentences = []
+    best, every = _main(comparison, ranked[0]), comparison.rows[0]
+    text = f"With {count(comparison.numbers[-1], 'feature')}, {ranked[0].method} reaches {best.mean:.3f}"
     if len(ranked) > 1:
         second = _main(comparison, ranked[1])
-        is_clear = best.mean - second.mean > max(best.sd, second.sd)
-        first, next_best = ranked[0].method, ranked[1].method
-        sentences.append(
-            f"With {count(comparison.numbers[-1], 'feature')}, {first} reaches {best.mean:.3f}; the next best method, "
-            f"{next_best}, reaches {second.mean:.3f}."
-        )
-        sentences.append(
-            "The difference is larger than the standard deviation between runs."
-            if is_clear
-            else "The difference is within the standard deviation between runs, so the two perform about equally well."
-        )
-    every = comparison.rows[0]
-    sentences.append(f"All {count(every.n_features, 'feature')} together reach {_main(comparison, every).mean:.3f}.")
-    return " ".join(sentences)
+        spread = max(best.sd, second.sd)  # 0 for a single run
+        text += f"; the next best method, {ranked[1].method}, reaches {second.mean:.3f}"
+        if best.mean - second.mean > spread > 0:
+            text += ". The difference is larger than the standard deviation between runs"
+        elif spread > 0:
+            text += (
+                ". The difference is within the standard deviation between runs, so the two perform about equally well"
+            )
+    return f"{text}. All {count(every.n_features, 'feature')} together reach {_main(comparison, every).mean:.3f}."
 
 
 def agreement_found(comparison: Comparison) -> str:

@@ -21,18 +21,18 @@ from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers
 from blockselect.inputs.labels import as_labels, encode_labels, labels_by_id
 from blockselect.registry import SELECTORS
-from blockselect.report.charts import node_places
+from blockselect.report.drawings import node_drawing
 from blockselect.report.summarize import marked_blocks
-from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, Sparse, best_first
+from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, best_first
 from blockselect.utils.errors import ParameterError
 
-_ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv contains all of it
+_ROWS_BYTES = 9_000_000  # maximum size of the table of features in the page
 _MAX_LABELS = 20  # known labels with a column of their own
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
-_LONG = 60  # characters beyond which a value is not written into code
+_LONG = 60  # characters; longer values are not written out
 
 
-def details(
+def page_details(
     selector: ScoreSelector,
     summary: dict[str, Any],
     *,
@@ -41,14 +41,13 @@ def details(
     warnings: Sequence[str],
     labels: Any = None,
 ) -> dict[str, Any]:
-    """Collect what only a page needs, and :func:`blockselect.report.summarize` therefore omits, as plain data.
+    """Collect, as plain data, what the page shows in addition to the summary.
 
     Parameters
     ----------
     selector : fitted selector
-        The argument of `summarize`.
     summary : dict
-        Its result.
+        The result of :func:`blockselect.report.summarize` for this selector.
     title : str
         Name of the network.
     command : str or None
@@ -82,7 +81,7 @@ def details(
     return {
         **common,
         "features": feature_rows(summary, selector._markers()),
-        "drawing": None if small_graph is None else drawing(small_graph, result.node_ids, blocks),
+        "drawing": None if small_graph is None else node_drawing(small_graph, result.node_ids, blocks),
         "ordered_links": result.blocks.ordered_links.toarray() if small_graph is None else None,
         "labels": None if labels is None else known_labels(labels, result.node_ids, blocks),
     }
@@ -130,36 +129,44 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
 def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
     """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
 
-    A row contains the name, rank, score, whether the feature is selected, its prevalence, the blocks it marks (the one
-    with the strongest evidence first), the lift in the first of them (1 if there is none), the available measures, and
-    the mean in each block as a digit relative to the highest mean (9). For methods without blocks, the entries about
-    blocks are empty.
+    Returns
+    -------
+    dict
+        The `rows`, the names of their `columns`, and those columns that are `measures`. `blocks` are the blocks that a
+        feature marks, the strongest evidence first, and `lift` its lift in the first of them (1 if there is none). A
+        `strip` has one digit per block: the mean of the feature there, relative to its highest mean (9). Both are empty
+        for methods without blocks.
     """
-    measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own column
+    names, ranking, scores = (summary[key] for key in ("feature_names", "ranking", "scores"))
+    n = len(names)
+    marked: list[list[int]] = [[]] * n
+    if markers is None:
+        prevalence, lift, strips = summary["measures"]["prevalence"], [1.0] * n, [""] * n
+    else:
+        prevalence, lift = markers.prevalence.tolist(), markers.marked_lift.tolist()
+        marked, strips = marked_blocks(markers, np.arange(n)), block_strips(markers.block_means)
+    measures = {name: values for name, values in summary["measures"].items() if name != "prevalence"}
+    columns = ["name", "rank", "score", "selected", "prevalence", "blocks", "lift", *measures, "strip"]
     selected = {row["index"] for row in summary["selected"]}
-    by_rank = np.argsort(summary["ranking"]).tolist()
-    names, every = summary["feature_names"], np.arange(len(by_rank))
-    strips = None if markers is None else block_strips(markers.block_means)
-    marked = None if markers is None else marked_blocks(markers, every)
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
-    for index in sorted(by_rank, key=lambda index: index not in selected):  # a stable sort
+    for index in sorted(np.argsort(ranking).tolist(), key=lambda index: index not in selected):  # a stable sort
         row = [
             names[index],
-            summary["ranking"][index],
-            None if summary["scores"][index] is None else _short(summary["scores"][index], 6),
+            ranking[index],
+            None if scores[index] is None else _short(scores[index], 6),
             int(index in selected),
-            _short(summary["measures"]["prevalence"][index] if markers is None else markers.prevalence[index]),
-            [] if marked is None else marked[index],
-            1.0 if markers is None else _short(markers.marked_lift[index]),
-            *(_short(summary["measures"][measure][index]) for measure in measures),
-            "" if strips is None else strips[index],
+            _short(prevalence[index]),
+            marked[index],
+            _short(lift[index]),
+            *(_short(values[index]) for values in measures.values()),
+            strips[index],
         ]
         room -= len(json.dumps(row, separators=(",", ":"))) + 1
         if room < 0:
             break
         rows.append(row)
-    return {"measures": measures, "rows": rows, "n_features": len(names)}
+    return {"columns": columns, "measures": list(measures), "rows": rows}
 
 
 def block_strips(block_means: FloatArray) -> list[str]:
@@ -173,19 +180,6 @@ def block_strips(block_means: FloatArray) -> list[str]:
 def _short(number: float, digits: int = 4) -> float:
     """Round to a few significant digits; the files have full precision."""
     return number if isinstance(number, int) else float(f"{number:.{digits}g}")
-
-
-def drawing(adjacency: Sparse, node_ids: ObjectArray | None, labels: IntArray) -> dict[str, Any]:
-    """Node positions of a small graph in a square of side 560, and the endpoints of its links."""
-    places = (30 + 500 * node_places(adjacency, labels).round(4)).tolist()
-    links, ids = adjacency.tocoo(), range(len(labels)) if node_ids is None else node_ids
-    return {
-        "nodes": [
-            {"x": x, "y": y, "name": str(name), "block": int(block)}
-            for (x, y), name, block in zip(places, ids, labels, strict=True)
-        ],
-        "links": [(places[i], places[j]) for i, j in zip(links.row, links.col, strict=True) if i < j],
-    }
 
 
 def python_to_repeat(selector: BaseEstimator) -> str:
@@ -222,7 +216,7 @@ def changed_settings(estimator: BaseEstimator) -> dict[str, Any]:
 
 
 def settings_table(estimator: BaseEstimator) -> list[dict[str, Any]]:
-    """Each parameter with its value as text, and whether it differs from the default."""
+    """Each parameter with its value as text, and whether it differs from its default."""
     changed = changed_settings(estimator)
     return [
         {"name": name, "value": _shown(value), "changed": name in changed}

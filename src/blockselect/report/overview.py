@@ -17,6 +17,7 @@ from blockselect.plot.common import INK, STYLE
 from blockselect.plot.of_blocks import SIMILARITY
 from blockselect.plot.of_features import SHOWN
 from blockselect.report.sentences import follows_network, is_doubtful, no_evidence
+from blockselect.report.summarize import block_names
 from blockselect.utils.wording import count
 
 _LINE = 110  # characters of the headline that fit the width of the figure
@@ -41,14 +42,12 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         top, bottom = parts
         _draw_features(top, summary)
         graph, features, many = bottom.subplots(1, 3)
-        blocks, names = summary["blocks"], _block_names(summary)
+        blocks, names = summary["blocks"], block_names(summary)
         plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"], block_names=names)
         plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"], block_names=names)
         features.set_title(SIMILARITY, loc="left")
-        if summary["explained"] and (curve := summary["explained"]["curve"]):
-            n_selected = summary["counts"]["selected_features"]
-            is_on_curve = n_selected in (point["n_features"] for point in curve)
-            plot.explained(summary["explained"], many, n_selected=n_selected if is_on_curve else None)
+        if summary["explained"] and summary["explained"]["curve"]:
+            plot.explained(summary["explained"], many, n_selected=summary["counts"]["selected_features"])
         else:
             why = "there is only one block" if blocks["count"] == 1 else "there are no features to assess"
             _nothing(many, f"No curve: {why}.")
@@ -119,15 +118,11 @@ def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
     bars, lifts = figure.subplots(1, 2, sharey=True)
     names = [row["name"] for row in rows]
     by_block = [row["block_lifts"] for row in rows]
-    plot.features_by_block(by_block, lifts, feature_names=names, block_names=_block_names(summary))
+    plot.features_by_block(by_block, lifts, feature_names=names, block_names=block_names(summary))
     plot.scores([row["score"] for row in rows], bars, feature_names=names, ranking=range(1, len(rows) + 1))
     which = "selected" if len(summary["selected"]) <= SHOWN else f"top {SHOWN}"
     bars.set_title(f"Scores of the {which} features", loc="left")
     lifts.tick_params(labelleft=False)
-
-
-def _block_names(summary: dict[str, Any]) -> list[str]:
-    return [one["name"] for one in summary["blocks"]["described"]]
 
 
 def _nothing(ax: Any, why: str) -> None:

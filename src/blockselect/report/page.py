@@ -19,24 +19,25 @@ from matplotlib.image import imsave
 
 from blockselect.blockmodels.description import interval
 from blockselect.report import charts, sentences
-from blockselect.report.details import details
-from blockselect.report.summarize import summarize
+from blockselect.report.details import page_details
+from blockselect.report.drawings import block_drawing
+from blockselect.report.summarize import block_names, summarize
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.parameters import check_page_path
 from blockselect.utils.wording import count, cut, lift_in_cell, number, per_cent, times
 
-_STATIC_ROWS = 200  # features in the table without JavaScript
-_TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
+_STATIC_ROWS = 200  # features in the table if JavaScript is off
+_TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # column headers
 _BY_CHANCE = "Features below this line may be associated with the network only by chance."
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 _CARDS = 12  # blocks with a card of their own
-_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # all but tabs and line ends
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # control characters except tabs and line breaks
 _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
-    """A report on one selection; notebooks display it automatically."""
+    """A report as an HTML page; notebooks display it automatically."""
 
     html: str
 
@@ -88,57 +89,54 @@ def make_report(
         Warnings of the fit.
     labels : array of shape (n,), Series or dict, optional
         Known labels of the nodes, in the order of the nodes or by their ids. They are only compared with the
-        blocks; for methods without blocks they are left out with a warning.
+        blocks; for methods without blocks, they are ignored with a warning on the page.
     summary : dict, optional
-        The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
+        The result of :func:`blockselect.report.summarize`, if you have it already; `stability` is then ignored.
     """
     if summary is None:
         summary = summarize(selector, stability=stability)
-    more = details(selector, summary, title=title, command=command, warnings=warnings, labels=labels)
-    return Report(render_page(summary, more))
+    details = page_details(selector, summary, title=title, command=command, warnings=warnings, labels=labels)
+    return Report(render_page(summary, details))
 
 
-def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
+def render_page(summary: dict[str, Any], details: dict[str, Any]) -> str:
     """Render a summary and its details as HTML; the same input gives the same text."""
-    blocks = summary.get("blocks")
+    blocks, features = summary.get("blocks"), details["features"]
+    names = None if blocks is None else block_names(summary)
+    static = features["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])]
     return render_template(
         "scores.html.jinja" if blocks is None else "report.html.jinja",
-        headline=sentences.headline(summary, more),
+        headline=sentences.headline(summary, details),
         lead=sentences.lead(summary),
-        warnings=more["warnings"],
-        version=more["versions"]["blockselect"],
+        warnings=details["warnings"],
+        version=details["versions"]["blockselect"],
         summary=summary,
         counts=summary["counts"],
         blocks=blocks,
-        more=more,
+        block_names=names,
+        details=details,
         titles=_TITLES,
         say=sentences,
         charts=charts,
-        data={**more["features"], "blocks": None if blocks is None else block_names(blocks), "by_chance": _BY_CHANCE},
-        rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
-        **({} if blocks is None else _about_blocks(summary, more)),
+        data={**features, "blocks": names, "by_chance": _BY_CHANCE},
+        rows=[dict(zip(features["columns"], row, strict=True)) for row in static],
+        **({} if blocks is None else _about_blocks(summary, details["ordered_links"])),
     )
 
 
-def _about_blocks(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _about_blocks(summary: dict[str, Any], ordered_links: FloatArray | None) -> dict[str, Any]:
     """What the sections on blocks show in addition to the summary."""
-    blocks, picture = summary["blocks"], more["ordered_links"]
+    blocks = summary["blocks"]
     with_card, others = cards(blocks)
     return {
-        "block_names": block_names(blocks),
-        "drawings": [charts.block_drawing(summary, narrow=narrow) for narrow in (False, True)],
+        "drawings": [block_drawing(summary, narrow=narrow) for narrow in (False, True)],
         "tree": None if summary["tree"] is None else charts.icicle(summary["tree"], blocks["order"]),
         "cards": with_card,
         "others": others,
         "heat": heat_rows(summary),
-        "adjacency": None if picture is None else _png_uri(picture),
+        "adjacency": None if ordered_links is None else _png_uri(ordered_links),
         "differ": sentences.pattern_difference(summary).tolist(),
     }
-
-
-def block_names(blocks: dict[str, Any]) -> list[str]:
-    """The names of the blocks, by their numbers."""
-    return [one["name"] for one in blocks["described"]]
 
 
 def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -152,7 +150,7 @@ def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, 
 
 
 def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The selected features, as many as fit into the heat map, ordered by the block they mark, along the tree."""
+    """The selected features that fit into the heat map, by the block they mark, blocks in the order of the tree."""
     k, places = summary["blocks"]["count"], [*summary["blocks"]["order"], None]
     shown = summary["selected"][: max(1, _HEAT_CELLS // k)] if k > 1 else []
     return sorted(shown, key=lambda row: (places.index(row["marked_block"]), row["rank"]))
@@ -160,7 +158,7 @@ def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 @cache
 def template_environment() -> Environment:
-    """The templates and the filters they use."""
+    """The Jinja environment: the templates and the filters that they use."""
     environment = Environment(
         loader=PackageLoader("blockselect.report"),
         autoescape=True,
@@ -181,8 +179,8 @@ def render_template(name: str, **values: Any) -> str:
 
 
 def whole(sentence: str) -> str:
-    """Keep numbers and their units on one line."""
-    return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ×", "\N{NO-BREAK SPACE}×")
+    """Keep numbers on one line with their units and signs."""
+    return sub(r" (?=[%×≤])|(?<=≤) ", "\N{NO-BREAK SPACE}", sentence)
 
 
 def measured(value: float, measure: str) -> str:
@@ -214,7 +212,7 @@ def lift_shade(lift: float) -> str:
 
 
 def _png_uri(links: FloatArray) -> str:
-    """Draw the number of links per pixel as ink on a transparent ground; a single link remains visible."""
+    """Draw the number of links per pixel as ink on a transparent background, so that even a single link is visible."""
     # The quantile keeps a few hubs from making everything else pale.
     full = np.quantile(links[links > 0], 0.98) if links.any() else 1.0
     ink = np.where(links > 0, 0.12 + 0.88 * np.sqrt(np.minimum(links / full, 1.0)), 0.0)

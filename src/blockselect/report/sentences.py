@@ -14,12 +14,12 @@ from blockselect.report.summarize import SMALL
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.wording import count, in_text, listed, number, per_cent, times
 
-STABLE = 0.9  # a feature with at least this stability is called stable
-_HARDLY = 0.05  # standard deviations
+STABLE = 0.9  # features with at least this stability are called stable
+_HARDLY = 0.05  # standard deviations; smaller differences count as none
 
 
 def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
-    """The page in one line."""
+    """The main finding, as the title of the page."""
     chosen, of = summary["counts"]["selected_features"], summary["counts"]["features"]
     if chosen == 0:
         return f"None of {count(of, 'feature')} explains the structure of {details['title']}"
@@ -65,13 +65,13 @@ def follows_network(summary: dict[str, Any]) -> str | None:
 
 
 def lead(summary: dict[str, Any]) -> list[str]:
-    """What the features explain, whether they are associated with the network, its size and blocks, and the limits."""
+    """The opening sentences: the main findings, the size of the network, its blocks, and limits of the selection."""
     blocks = [f"{blocks_found(summary)}."] if "blocks" in summary else []
     return [*main_findings(summary), _network(summary), *blocks, _limits(summary)]
 
 
 def main_findings(summary: dict[str, Any]) -> list[str]:
-    """The first sentences of the page and the terminal: what is explained and the evidence; a doubt comes first."""
+    """The first sentences of page and terminal: the share explained and the evidence, which comes first if in doubt."""
     follows, explain = follows_network(summary), features_explain(summary) if "explained" in summary else None
     ordered = (follows, explain) if is_doubtful(summary) else (explain, follows)
     return [sentence for sentence in ordered if sentence is not None]
@@ -225,7 +225,7 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     which = f"{some} blocks are" if len(marked) == k else f"{count(len(marked))} of {count(k)} blocks are"
     text = f"{which} marked by at least one selected feature"
     if by_others:
-        text += f", {count(by_others)} more only by unselected features"
+        text += f" and {count(by_others)} only by unselected features"
     at_most = f"no block has more than {count(most, 'selected marker')}"
     has_most = f"{called(summary, block)} has the most selected markers ({count(most)})"
     text += f"; {at_most if is_tied else has_most}"
@@ -240,7 +240,7 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     )
 
 
-_ORIGINS = {  # sources of the names of blocks that no selected feature marks
+_ORIGINS = {  # sources of names other than selected features
     "other": "an unselected feature",
     "node": "a typical node",
     "links": "the block it links to",
@@ -255,17 +255,18 @@ def where_names_come_from(summary: dict[str, Any]) -> str:
     lighter = " or ".join(meaning for origin, meaning in _ORIGINS.items() if origin in origins)
     if "selected" in origins:
         rest = f"; names in lighter type come from {lighter}" if lighter else ""
-        return f"Each block is named after its strongest selected marker{rest}."
+        return f"Each block is named after its strongest selected marker that names no other block{rest}."
     return f"Each block is named after {lighter}." if lighter else "The blocks have no markers, so they are numbered."
 
 
 def blocks_agree(summary: dict[str, Any]) -> str | None:
-    """How reproducible the blocks are; None if unknown."""
+    """How similar the blocks would be with a different seed; None if unknown."""
     agreement = summary["blocks"]["seed_agreement"]
     if agreement is None:
         return None
-    index = f"an adjusted Rand index of about {agreement:.2f}"
-    return f"Compared with blocks found with a different seed, these have {index}."
+    return (
+        f"The adjusted Rand index between these blocks and those found with a different seed is about {agreement:.2f}."
+    )
 
 
 def labels_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -366,7 +367,7 @@ def how_sure(summary: dict[str, Any]) -> str:
 
 
 def _at_all_levels(summary: dict[str, Any]) -> str:
-    """What section 4 measures, if that is more than the blocks of the first sentence."""
+    """Which blocks section 4 refers to, if these are more than the blocks of the first sentence."""
     n_levels = len(summary["levels"] or [])
     n_models = sum(row["in_consensus"] for row in summary["candidates"] or [])
     levels = f"all {count(n_levels)} levels" if n_levels > 1 else ""

@@ -10,8 +10,10 @@ import numpy as np
 
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.block_guided import BlockGuidedSelector
+from blockselect.blockmodels.description import BlockDescription
 from blockselect.blockmodels.levels import groups_at, leaf_order, numbers_of_groups
 from blockselect.blockmodels.markers import Markers
+from blockselect.blockmodels.names import BlockName
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.result import Result
@@ -20,8 +22,8 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers, check_entries
 from blockselect.utils.wording import feature_labels
 
-SMALL = 0.01  # a block with a smaller share of the nodes is called small
-_OTHERS = 10  # markers of a block that are not selected
+SMALL = 0.01  # blocks with a smaller share of the nodes are called small
+_OTHERS = 10  # unselected markers listed per block
 
 
 def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
@@ -30,8 +32,8 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
     Parameters
     ----------
     selector : fitted selector of this package
-        If the method finds no blocks, this returns the result of :func:`summarize_scores`. Features without names are
-        called ``x0``, ``x1``, …
+        For a method without blocks, the result is that of :func:`summarize_scores`. Features without names are called
+        ``x0``, ``x1``, …
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
 
@@ -67,29 +69,52 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
         - `network_evidence`: whether the selected features are associated with this graph: `p_value`,
           `autocorrelation` and `is_clear` of `network_evidence_`; None if this was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
-        - `effort`: the requested and the actual extent of the search.
+        - `effort`: how much of the requested search was done, and whether it was cut short for a large network.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
     """
     if not isinstance(selector, BlockGuidedSelector):
         return summarize_scores(selector, stability=stability)
     result = _reportable(selector)
     chosen, markers = selector._selected_in_order(), selector._markers()
+    described = selector._describe_blocks(markers)
+    strongest, names = markers.marked_block[chosen].tolist(), [*(one.name for one in described), None]  # −1: none
     of_selected = {
         "prevalence": markers.prevalence[chosen].tolist(),
-        **_marked(selector, markers),
+        "marked_block": [None if block < 0 else block for block in strongest],
+        "block_name": [names[block] for block in strongest],
+        "lift": markers.marked_lift[chosen].tolist(),
+        "n_marked_blocks": markers.marks[:, chosen].sum(axis=0).tolist(),
+        "marked_blocks": marked_blocks(markers, chosen),
         "block_means": markers.block_means[:, chosen].T.tolist(),
         "block_lifts": markers.lift[:, chosen].T.tolist(),
     }
-    return {
-        **_of_features(selector, _measures(selector, stability), of_selected),
-        "blocks": _blocks(selector, result, markers),
-        "tree": _tree(selector, markers),
+    summary = {
+        **_of_features(selector, result, _measures(selector, stability), of_selected),
+        "blocks": _blocks(selector, result, described, markers.block_means[:, chosen]),
+        "tree": None,
         "explained": result.explained,
-        "levels": None if result.explained is None else _levels(selector),
+        "levels": None,
         "relative_error": selector.block_model_.relative_error,
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
-        **_search(selector),
+        **dict.fromkeys(("candidates", "effort", "loss_history", "sparsity", "n_iter")),
     }
+    if isinstance(selector, BlockModelSelector):
+        effort = selector.effort_
+        summary["candidates"] = selector.candidates_table_.to_dict("records")
+        summary["effort"] = {
+            "work": effort.work,
+            "was_cut": effort.was_cut,
+            "candidates": {"asked": effort.asked_candidates, "made": effort.n_candidates},
+            "rounds": {"asked": effort.asked_rounds, "made_at_most": effort.max_rounds},
+        }
+        if len(described) > 1:
+            summary["tree"] = _tree(selector, selector._names(markers))
+            summary["levels"] = selector.levels_.to_dict("records")
+    if isinstance(selector, BMGUFS):
+        losses = selector.history_
+        summary["loss_history"] = {kind: getattr(losses, kind).tolist() for kind in ("reconstruction", "profile")}
+        summary |= {"sparsity": selector.sparsity_, "n_iter": selector.n_iter_}
+    return summary
 
 
 def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
@@ -108,11 +133,11 @@ def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = 
         "degree": result.links.degree,
         "autocorrelation": result.links.autocorrelation,
     }
-    return {**_of_features(selector, measures, {}), "mean_degree": result.links.mean_degree}
+    return {**_of_features(selector, result, measures, {}), "mean_degree": result.links.mean_degree}
 
 
 def _reportable(selector: Any) -> Result:
-    """What the fit kept; an error unless this is a fitted selector of this package that a report can be made of."""
+    """The record of a fit; an error for anything but a fitted selector whose record is enough for a report."""
     if not isinstance(selector, ScoreSelector):
         raise ParameterError(
             "selector", f"is of type {type(selector).__name__}; pass a fitted selector, such as BlockModelSelector."
@@ -120,9 +145,8 @@ def _reportable(selector: Any) -> Result:
     result = selector._fit_result
     if result.n_without_selected is None:
         raise ValueError(
-            "a report shows how single features of all nodes are related, which a fit to row chunks does not look at; "
-            "use table(), describe_block() and the plots, or fit the same features as one matrix (sparse if it is "
-            "large)."
+            "a report counts the selected features of each node, which a fit to row chunks does not keep; use table(), "
+            "describe_block() and the plots, or fit the same features as one matrix (sparse if it is large)."
         )
     if result.links is None:
         raise ValueError("a report shows the features on a graph, but fit was given none: fit(X, adjacency=graph).")
@@ -130,11 +154,10 @@ def _reportable(selector: Any) -> Result:
 
 
 def _of_features(
-    selector: ScoreSelector, measures: dict[str, Any], of_selected: dict[str, list[Any]]
+    selector: ScoreSelector, result: Result, measures: dict[str, Any], of_selected: dict[str, list[Any]]
 ) -> dict[str, Any]:
     """The part of a summary about features; `of_selected` adds values for the selected features, best first."""
-    chosen, result = selector._selected_in_order(), selector._fit_result
-    names = feature_labels(result.feature_names, result.n_features)
+    chosen, names = selector._selected_in_order(), feature_labels(result.feature_names, result.n_features)
     columns = {
         "rank": selector.ranking_[chosen].tolist(),
         "index": chosen.tolist(),
@@ -143,9 +166,19 @@ def _of_features(
         **{measure: values[chosen].tolist() for measure, values in measures.items()},
         **of_selected,
     }
-    evidence = getattr(selector, "network_evidence_", None)
+    links, evidence = result.links, getattr(selector, "network_evidence_", None)
+    assert links is not None  # see `_reportable`
     return {
-        "counts": _counts(result, len(chosen)),
+        "counts": {
+            "nodes": result.n_nodes,
+            "links": links.n_links,
+            "self_loops": links.n_self_loops,
+            "isolated_nodes": links.n_isolated,
+            "features": result.n_features,
+            "empty_features": int(np.count_nonzero(result.holders == 0)),
+            "selected_features": len(chosen),
+            "nodes_without_selected_features": result.n_without_selected,
+        },
         "selected": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "feature_names": names,
         "scores": [score if np.isfinite(score) else None for score in selector.scores_.tolist()],  # as JSON requires
@@ -155,22 +188,8 @@ def _of_features(
     }
 
 
-def _counts(result: Result, n_selected: int) -> dict[str, Any]:
-    assert result.links is not None  # see `_reportable`
-    return {
-        "nodes": result.n_nodes,
-        "links": result.links.n_links,
-        "self_loops": result.links.n_self_loops,
-        "isolated_nodes": result.links.n_isolated,
-        "features": result.n_features,
-        "empty_features": int(np.count_nonzero(result.holders == 0)),
-        "selected_features": n_selected,
-        "nodes_without_selected_features": result.n_without_selected,
-    }
-
-
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
-    """The measures known for each feature, in addition to its score."""
+    """The measures that were computed for each feature, in addition to its score."""
     measures: dict[str, FloatArray] = {}
     if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
         measures = {
@@ -179,38 +198,13 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
             "explained_alone": selector.explained_alone_,
         }
     if stability is not None:
-        values = as_numbers("stability", stability)
-        if values.shape != selector.scores_.shape:
-            raise ValueError(
-                f"stability has shape {values.shape} but there are {len(selector.scores_)} features; pass one value "
-                "for each of them."
-            )
+        n_features = len(selector.scores_)
+        values = as_numbers("stability", stability, (n_features,), f"one value for each of the {n_features} features")
         fits = (values >= 0) & (values <= 1)
         check_entries("stability", values, fits, "is not a probability; pass values between 0 and 1")
         measures["stability"] = values
     tested = {measure: getattr(selector, f"{measure}s_", None) for measure in ("p_value", "q_value")}
     return measures | {measure: values for measure, values in tested.items() if values is not None}
-
-
-def _levels(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
-    """How much the selected features explain at each level; None for BMGUFS, which has none."""
-    if not isinstance(selector, BlockModelSelector):
-        return None
-    columns = (selector.levels_[name].tolist() for name in ("n_blocks", "explained"))
-    return [{"n_blocks": number, "explained": share} for number, share in zip(*columns, strict=True)]
-
-
-def _marked(selector: BlockGuidedSelector, markers: Markers) -> dict[str, list[Any]]:
-    """Which blocks the selected features mark, the best feature first."""
-    chosen, names = selector._selected_in_order(), [*selector._block_names().tolist(), None]  # −1: none
-    strongest = markers.marked_block[chosen].tolist()
-    return {
-        "marked_block": [None if block < 0 else block for block in strongest],
-        "block_name": [names[block] for block in strongest],
-        "lift": markers.marked_lift[chosen].tolist(),
-        "n_marked_blocks": markers.marks[:, chosen].sum(axis=0).tolist(),
-        "marked_blocks": marked_blocks(markers, chosen),
-    }
 
 
 def marked_blocks(markers: Markers, features: IntArray) -> list[list[int]]:
@@ -220,84 +214,33 @@ def marked_blocks(markers: Markers, features: IntArray) -> list[list[int]]:
     return [row[:n].tolist() for row, n in zip(by_evidence, marks.sum(axis=1), strict=True)]
 
 
-def _tree(selector: BlockGuidedSelector, markers: Markers) -> list[list[dict[str, Any]]] | None:
-    """The groups of blocks at each level, coarse to fine; None for BMGUFS, and for one block."""
-    if not isinstance(selector, BlockModelSelector) or selector.block_model_.n_blocks == 1:
-        return None
-    of_blocks, sizes = selector._names(markers), selector.block_model_.block_sizes
-    levels = list[list[dict[str, Any]]]()
-    for number in reversed(numbers_of_groups(len(sizes))):
-        groups = groups_at(selector.linkage_, number)
-        members = [np.flatnonzero(groups == group).tolist() for group in range(number)]
-        names = selector._group_names(groups, of_blocks)
-        levels.append(
-            [
-                {"name": name.text, "name_origin": name.origin, "blocks": blocks, "size": int(sizes[blocks].sum())}
-                for name, blocks in zip(names, members, strict=True)
-            ]
-        )
-    return levels
-
-
-def _order(selector: BlockGuidedSelector) -> list[int]:
-    """The order of the blocks along the tree, by number as far as the tree allows."""
-    k = selector.block_model_.n_blocks
-    if not isinstance(selector, BlockModelSelector) or k == 1:
-        return list(range(k))
-    order: list[int] = leaf_order(selector.linkage_, np.zeros(k, dtype=np.intp)).tolist()
-    return order
-
-
-def _refine(selector: BlockGuidedSelector) -> dict[str, Any] | None:
-    """Whether the blocks were refined with the features, and why; None for BMGUFS, which never does."""
-    if not isinstance(selector, BlockModelSelector):
-        return None
-    return {"made": selector.refined_, "automatic": selector.refine == "auto", "reason": selector.refine_reason_}
-
-
-def _search(selector: BlockGuidedSelector) -> dict[str, Any]:
-    """The candidates and the effort of the default, or the descent of BMGUFS; None for what a selector lacks."""
-    found: dict[str, Any] = dict.fromkeys(("candidates", "effort", "loss_history", "sparsity", "n_iter"))
-    if isinstance(selector, BlockModelSelector):
-        effort = selector.effort_
-        found["candidates"] = selector.candidates_table_.to_dict("records")
-        found["effort"] = {
-            "work": effort.work,
-            "was_cut": effort.was_cut,
-            "candidates": {"asked": effort.asked_candidates, "made": effort.n_candidates},
-            "rounds": {"asked": effort.asked_rounds, "made_at_most": effort.max_rounds},
-        }
-    if isinstance(selector, BMGUFS):
-        history = selector.history_
-        found["loss_history"] = {
-            "reconstruction": history.reconstruction.tolist(),
-            "profile": history.profile.tolist(),
-        }
-        found |= {"sparsity": selector.sparsity_, "n_iter": selector.n_iter_}
-    return found
-
-
-def _blocks(selector: BlockGuidedSelector, result: Result, markers: Markers) -> dict[str, Any]:
-    """What the summary says about the blocks."""
-    model, record, means = selector.block_model_, result.blocks, markers.block_means[:, selector._selected_in_order()]
-    assert record is not None  # every selector with blocks has one
+def _blocks(
+    selector: BlockGuidedSelector, result: Result, described: list[BlockDescription], means: FloatArray
+) -> dict[str, Any]:
+    """What the summary says about the k blocks; `means` (k, d) are those of the selected features."""
+    model, k, linkage = selector.block_model_, len(described), getattr(selector, "linkage_", None)
+    order = range(k) if linkage is None else leaf_order(linkage, np.zeros(k, dtype=np.intp)).tolist()
     similarity, alike = means @ means.T, model.reflected().density
+    refine = None  # BMGUFS never refines blocks
+    if isinstance(selector, BlockModelSelector):
+        refine = {"made": selector.refined_, "automatic": selector.refine == "auto", "reason": selector.refine_reason_}
+    assert result.blocks is not None  # every selector with blocks has them
     return {
-        "count": model.n_blocks,
+        "count": k,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
         "given": selector.block_model is not None and not isinstance(selector.block_model, str),
         "reason": selector.n_blocks_reason_,
-        "refine": _refine(selector),
+        "refine": refine,
         "seed_agreement": getattr(selector, "block_agreement_", None),
         "sizes": model.block_sizes.tolist(),
         "small": small_blocks(model.block_sizes.tolist()),
-        "order": _order(selector),
+        "order": list(order),
         "density": model.density.tolist(),
         "similarity": similarity.tolist(),
         "reflected": not np.allclose(alike, model.density, atol=1e-6 * model.density.max()),
         "link_pattern": block_patterns(alike).tolist(),
         "feature_pattern": block_patterns(similarity).tolist(),
-        "link_weights": record.link_weights.tolist(),
+        "link_weights": result.blocks.link_weights.tolist(),
         "described": [
             {
                 "name": one.name,
@@ -310,9 +253,29 @@ def _blocks(selector: BlockGuidedSelector, result: Result, markers: Markers) -> 
                 "n_other_markers": int((~one.markers["selected"]).sum()),
                 "typical_nodes": [] if result.node_ids is None else [str(node) for node in one.typical_nodes],
             }
-            for one in selector._describe_blocks(markers)
+            for one in described
         ],
     }
+
+
+def _tree(selector: BlockModelSelector, names: list[BlockName]) -> list[list[dict[str, Any]]]:
+    """The groups of blocks at each level, coarse to fine."""
+    sizes, levels = selector.block_model_.block_sizes, list[list[dict[str, Any]]]()
+    for number in reversed(numbers_of_groups(len(sizes))):
+        groups = groups_at(selector.linkage_, number)
+        members = [np.flatnonzero(groups == group).tolist() for group in range(number)]
+        levels.append(
+            [
+                {"name": name.text, "name_origin": name.origin, "blocks": blocks, "size": int(sizes[blocks].sum())}
+                for name, blocks in zip(selector._group_names(groups, names), members, strict=True)
+            ]
+        )
+    return levels
+
+
+def block_names(summary: dict[str, Any]) -> list[str]:
+    """The names of the blocks, in the order of their numbers."""
+    return [one["name"] for one in summary["blocks"]["described"]]
 
 
 def small_blocks(sizes: Sequence[int]) -> list[int]:

@@ -2,15 +2,13 @@
 (function () {
   const PAGE = 25, PRINTED = 1000;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const NAME = 0, RANK = 1, SCORE = 2, SELECTED = 3, PREVALENCE = 4, BLOCKS = 5, LIFT = 6;
-  const STRIP = 7 + data.measures.length;
-  const column = (measure) => 7 + data.measures.indexOf(measure);
+  const at = Object.fromEntries(data.columns.map((name, place) => [name, place])); // column of a row by its name
   const byId = (id) => document.getElementById(id);
   const search = byId("search"), block = byId("block"), which = byId("which"), stable = byId("stability");
   const table = byId("table"), body = table.tBodies[0];
-  const highest = data.rows.reduce((most, row) => Math.max(most, row[SCORE]), 0);
+  const highest = data.rows.reduce((most, row) => Math.max(most, row[at.score]), 0);
   let lower = null; // names in lower case, computed at the first search
-  let shown = [], page = 0, sorted = { by: RANK, down: false };
+  let shown = [], page = 0, sorted = { by: at.rank, down: false };
 
   // Numbers and names, formatted as in the rest of the page.
   const count = (value) => value.toLocaleString("en-US");
@@ -27,7 +25,7 @@
     if (value > 99 && value < 100) return value > 99.9 ? "> 99 %" : value.toFixed(1) + " %";
     return Math.round(value) + " %";
   }
-  const times = (lift) => (lift < 10 ? Number(lift.toPrecision(2)).toString() : count(Math.round(lift))) + " ×";
+  const times = (lift) => (lift < 10 ? Number(lift.toPrecision(2)).toString() : count(Math.round(lift))) + "\u00a0×";
   function cut(name) {
     if (!name.trim()) return "(no name)";
     const letters = Array.from(name);
@@ -75,67 +73,67 @@
     return svg;
   }
   function row(values) {
-    const made = element("tr", values[SELECTED] ? {} : { class: "off" });
-    cell(made, "rank", count(values[RANK]), "num");
+    const made = element("tr", values[at.selected] ? {} : { class: "off" });
+    cell(made, "rank", count(values[at.rank]), "num");
     const head = element("th", { scope: "row", "data-label": "feature" });
-    head.append(element("bdi", { title: values[NAME] }, cut(values[NAME])));
-    if (!values[SELECTED]) head.append(element("span", { class: "muted" }, " (not selected)"));
+    head.append(element("bdi", { title: values[at.name] }, cut(values[at.name])));
+    if (!values[at.selected]) head.append(element("span", { class: "muted" }, " (not selected)"));
     made.append(head);
     const score = element("span", { class: "score" }), box = element("span", { class: "barbox" }), fill = element("span", { class: "fill" });
-    fill.style.width = (highest > 0 ? (100 * Math.max(values[SCORE], 0)) / highest : 0) + "%";
+    fill.style.width = (highest > 0 ? (100 * Math.max(values[at.score], 0)) / highest : 0) + "%";
     box.append(fill);
-    score.append(box, document.createTextNode(values[SCORE] === null ? "–" : number(values[SCORE], true)));
+    score.append(box, document.createTextNode(values[at.score] === null ? "–" : number(values[at.score], true)));
     cell(made, "score").append(score);
     for (const measure of data.measures) {
-      if (measure in MEASURES) cell(made, MEASURES[measure].title, MEASURES[measure].text(values[column(measure)]), "num");
+      if (measure in MEASURES) cell(made, MEASURES[measure].title, MEASURES[measure].text(values[at[measure]]), "num");
     }
-    cell(made, "prevalence", perCent(values[PREVALENCE]), "num");
+    cell(made, "prevalence", perCent(values[at.prevalence], true), "num");
     if (!data.blocks) return made;
-    const names = values[BLOCKS].map((each) => data.blocks[each]);
+    const names = values[at.blocks].map((each) => data.blocks[each]);
     const marks = cell(made, "marks", names.length ? undefined : "none");
     if (names.length) {
       const others = names.length > 1 ? ` and ${count(names.length - 1)} more` : "";
       marks.title = names.join(", ");
-      marks.append(element("bdi", {}, cut(names[0])), ` (${times(values[LIFT])})${others}`);
+      marks.append(element("bdi", {}, cut(names[0])), ` (${times(values[at.lift])})${others}`);
     }
-    cell(made, "mean per block").append(strip(values[STRIP]));
+    cell(made, "mean per block").append(strip(values[at.strip]));
     return made;
   }
 
   // Rows of the features shown; sorted by rank, a line precedes the first feature that may be associated by chance.
   function rows(first, last) {
     const made = shown.slice(first, last).map(row);
-    const byRank = sorted.by === RANK && !sorted.down && data.measures.includes("beyond_chance");
-    const at = byRank ? shown.findIndex((each) => !each[column("beyond_chance")]) : -1;
-    if (at < first || at >= last) return made;
+    const byRank = sorted.by === at.rank && !sorted.down && data.measures.includes("beyond_chance");
+    const place = byRank ? shown.findIndex((each) => !each[at.beyond_chance]) : -1;
+    if (place < first || place >= last) return made;
     const line = element("tr", { class: "chance" });
     line.append(element("td", { colspan: table.tHead.rows[0].cells.length }, data.by_chance));
-    made.splice(at - first, 0, line);
+    made.splice(place - first, 0, line);
     return made;
   }
 
   // The block that a feature marks most clearly, as a sort key; features that mark no block come last.
-  const firstBlock = (row) => (row[BLOCKS].length ? row[BLOCKS][0] : data.blocks.length);
+  const firstBlock = (row) => (row[at.blocks].length ? row[at.blocks][0] : data.blocks.length);
 
   // Filter and sort the rows, and go to the first page.
   function choose() {
     const text = search.value.trim().toLowerCase();
-    if (text && lower === null) lower = data.rows.map((each) => each[NAME].toLowerCase());
+    if (text && lower === null) lower = data.rows.map((each) => each[at.name].toLowerCase());
     const wanted = !block || block.value === "" ? null : Number(block.value);
     const least = stable ? Number(stable.value) || 0 : 0;
     shown = [];
     for (let i = 0; i < data.rows.length; i++) {
       const each = data.rows[i];
-      if (which.value === "selected" && !each[SELECTED]) continue;
+      if (which.value === "selected" && !each[at.selected]) continue;
       if (text && !lower[i].includes(text)) continue;
-      if (wanted !== null && !each[BLOCKS].includes(wanted)) continue;
-      if (stable && each[column("stability")] < least) continue;
+      if (wanted !== null && !each[at.blocks].includes(wanted)) continue;
+      if (stable && each[at.stability] < least) continue;
       shown.push(each);
     }
     const by = sorted.by, sign = sorted.down ? -1 : 1;
     shown.sort((a, b) => {
-      const order = by === NAME ? (a[by] < b[by] ? -1 : a[by] > b[by] ? 1 : 0) : by === BLOCKS ? firstBlock(a) - firstBlock(b) : a[by] - b[by];
-      const second = by === BLOCKS ? b[LIFT] - a[LIFT] : a[RANK] - b[RANK];
+      const order = by === at.name ? (a[by] < b[by] ? -1 : a[by] > b[by] ? 1 : 0) : by === at.blocks ? firstBlock(a) - firstBlock(b) : a[by] - b[by];
+      const second = by === at.blocks ? b[at.lift] - a[at.lift] : a[at.rank] - b[at.rank];
       return sign * order || second;
     });
     page = 0;
@@ -145,8 +143,8 @@
     const first = page * PAGE, last = Math.min(first + PAGE, shown.length);
     body.replaceChildren(...rows(first, last));
     byId("status").textContent = shown.length
-      ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} features`
-      : which.value === "selected" && !data.rows.some((each) => each[SELECTED])
+      ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} feature${shown.length === 1 ? "" : "s"}`
+      : which.value === "selected" && !data.rows.some((each) => each[at.selected])
         ? "No feature is selected; set “Show” to all features."
         : "No features match; change the search or the filters.";
     byId("pager").hidden = shown.length <= PAGE;
@@ -162,15 +160,15 @@
   // Export all matching features, not only the current page, with full names.
   function records() {
     return shown.map((each) => {
-      const record = { rank: each[RANK], feature: each[NAME], score: each[SCORE], selected: Boolean(each[SELECTED]) };
-      for (const measure of data.measures) record[measure] = each[column(measure)];
-      record.prevalence = each[PREVALENCE];
+      const record = { rank: each[at.rank], feature: each[at.name], score: each[at.score], selected: Boolean(each[at.selected]) };
+      for (const measure of data.measures) record[measure] = each[at[measure]];
+      record.prevalence = each[at.prevalence];
       if (data.blocks) {
-        const strongest = each[BLOCKS].length ? each[BLOCKS][0] : null;
+        const strongest = each[at.blocks].length ? each[at.blocks][0] : null;
         record.marked_block = strongest;
         record.block_name = strongest === null ? null : data.blocks[strongest];
-        record.lift = each[LIFT];
-        record.n_marked_blocks = each[BLOCKS].length;
+        record.lift = each[at.lift];
+        record.n_marked_blocks = each[at.blocks].length;
       }
       return record;
     });
@@ -214,8 +212,8 @@
   // Sort by clicking a column header or, on narrow screens without headers, by choosing from a list of the columns.
   const order = byId("sort"), buttons = [...table.querySelectorAll("[data-sort]")];
   function sortBy(button) {
-    const key = button.dataset.sort, by = data.measures.includes(key) ? column(key) : Number(key);
-    const smallestFirst = by === NAME || by === RANK || by === BLOCKS || key === "q_value";
+    const key = button.dataset.sort, by = at[key];
+    const smallestFirst = ["name", "rank", "blocks", "q_value"].includes(key);
     sorted = { by: by, down: sorted.by === by ? !sorted.down : !smallestFirst };
     for (const head of table.querySelectorAll("thead th")) head.removeAttribute("aria-sort");
     button.closest("th").setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
