@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from blockselect import __version__
-from blockselect.cli.failure import Failure, complain, stopped
+from blockselect.cli.failure import Failure, complain
+from blockselect.cli.signals import stopped
 from blockselect.utils.versions import show_versions
 
 COMMANDS: dict[str, str] = {

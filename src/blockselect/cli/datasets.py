@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blockselect.cli.failure import begin_work, expecting_bad_input
+from blockselect.cli.failure import expecting_bad_input
 from blockselect.cli.options import complete_dataset
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How the command ends early: one line on stderr for everything that the user can correct, and for signals."""
+"""Errors as one line on stderr, with the options of the command in place of the parameters of the library."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import errno
 import os
 import re
 import shlex
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
 
 from blockselect.cli.waiting import waiting
 from blockselect.utils.errors import OutOfMemoryError
@@ -18,22 +16,19 @@ from blockselect.utils.extras import install_advice
 from blockselect.utils.wording import visible
 
 BAD_INPUT = 2  # exit code
-AGAIN = 0.01  # seconds until a signal is repeated
 STDOUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO}  # full, closed or broken
-MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "terminated."}
-"""Signal → the message that is printed when it ends the command."""
-if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
-    MESSAGES[signal.SIGHUP] = "hung up."
-NAMED_ALIKE = (
+SAME_NAMES = (
     *("n_blocks", "block_model", "n_neighbors", "n_jobs", "n_resamples"),
-    *("id_column", "drop", "one_hot", "fill", "decimal", "transpose", "unknown_nodes", "weight"),
+    *("node_ids", "feature_names", "id_column", "label_attribute", "drop", "one_hot", "fill", "decimal", "transpose"),
+    *("unknown_nodes", "weight"),
 )
 OPTION_OF = {
     "n_features_to_select": "--top",
     "n_features": "--top",
     "random_state": "--seed",
     "adjacency": "--graph",
-    **{name: f"--{name.removeprefix('n_').replace('_', '-')}" for name in NAMED_ALIKE},
+    "header": "--no-header",
+    **{name: f"--{name.removeprefix('n_').replace('_', '-')}" for name in SAME_NAMES},
 }
 """Parameter in Python → the option that sets it."""
 
@@ -48,7 +43,7 @@ def in_options(message: str) -> str:
     Only the first word, names with an underscore and ``name=value`` are taken for parameters: others may be ordinary
     words.
     """
-    message = re.sub(rf"\b({'|'.join([*OPTION_OF, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
+    message = re.sub(rf"\b({'|'.join(OPTION_OF)})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
     message = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, message)
     message = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), message)
     no_value = r"(None|an instance of '[^']+')"  # of an option
@@ -59,12 +54,10 @@ def in_options(message: str) -> str:
 
 
 def _as_option(found: re.Match[str]) -> str:
-    name, value = found[1], re.sub(r"^\[?['\"]?|['\"]?\]?$", "", found[2])
-    if name == "header":
-        return "--no-header"
-    if value == "True":
-        return OPTION_OF[name]
-    return f"{OPTION_OF[name]} {'none' if value == 'False' else shlex.quote(value)}"
+    option, value = OPTION_OF[found[1]], re.sub(r"^\[?['\"]?|['\"]?\]?$", "", found[2])
+    if value == "True" or option == "--no-header":
+        return option
+    return f"{option} {'none' if value == 'False' else shlex.quote(value)}"
 
 
 def _range_in_words(found: re.Match[str]) -> str:
@@ -125,55 +118,3 @@ def _reason(error: Exception) -> str:
         request = error.__cause__ if isinstance(error, OutOfMemoryError) else error
         return f"not enough memory ({str(request) or 'no size given'}); drop features first (for example by variance)."
     return (isinstance(error, ImportError) and install_advice(error)) or in_options(str(error))
-
-
-def end_at_once() -> None:
-    """Let signals end the process immediately.
-
-    This is for imports and for the end of the process, where an exception would be shown as a traceback or swallowed.
-    """
-    for number in MESSAGES:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # a background job may ignore Ctrl-C, nohup ignores SIGHUP
-            signal.signal(number, _end)
-
-
-def begin_work() -> None:
-    """Let signals raise `KeyboardInterrupt` from now on, so that files and processes are cleaned up.
-
-    Every command calls this once all its modules are imported. It changes only what `end_at_once` has set.
-    """
-    for number in MESSAGES:
-        if signal.getsignal(number) is _end:
-            signal.signal(number, _raise)
-            sys.unraisablehook = _raise_again
-
-
-def stopped(stop: KeyboardInterrupt) -> int:
-    """Say which signal stopped the command, and return the exit code that shells expect: 128 plus its number."""
-    number = stop.args[0] if stop.args else signal.SIGINT
-    say(MESSAGES[number])
-    return 128 + int(number)
-
-
-def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before anything can be recorded)
-    os.write(2, f"{waiting.line_end}{MESSAGES[number]}\n".encode())
-    os._exit(128 + number)
-
-
-def _raise(number: int, frame: FrameType | None) -> None:
-    # SIGTERM and SIGHUP often arrive twice, once for the process and once for its group: the second one must not
-    # interrupt the cleaning up. A person who presses Ctrl-C may press it again.
-    if number != signal.SIGINT:
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt(number)
-
-
-def _raise_again(swallowed: sys.UnraisableHookArgs) -> None:
-    """Repeat a signal that arrived in a finaliser (`__del__`, weak reference), where Python drops every exception."""
-    if not isinstance(swallowed.exc_value, KeyboardInterrupt) or not hasattr(signal, "setitimer"):  # Windows has none
-        sys.__unraisablehook__(swallowed)
-        return
-    number = swallowed.exc_value.args[0]
-    signal.signal(number, _raise)
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(number))
-    signal.setitimer(signal.ITIMER_REAL, AGAIN)

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.cli.failure import Failure, expecting_bad_input
+from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input
+from blockselect.cli.options import STANDARD_INPUT
 from blockselect.cli.outputs import file_record
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
@@ -33,7 +34,6 @@ from blockselect.utils.wording import visible
 
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "cluster", "community"}
 MOST_CLASSES = 50
-STANDARD_INPUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +76,30 @@ def load_network(
     if ((features or graph) is None and dataset is None) or None not in (features, dataset):
         raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), not both.")
     if dataset is not None:
-        _refuse([*options, *(["graph"] if graph else [])], "--features, not with --dataset.")
-    elif features is None and format_of(Path(str(graph))) not in WHOLE:
+        _refuse("--features, not with --dataset.", [*options, *(["adjacency"] if graph else [])])
+        with expecting_bad_input():
+            return _load_dataset(dataset, progress)
+    if features is None and format_of(Path(str(graph))) not in WHOLE:
         raise Failure(
             f"--features is not given, and {graph} contains no features; name a file of features too, or one file with "
             f"both links and features ({', '.join(WHOLE)})."
         )
-    elif graph is None and format_of(Path(str(features))) not in MARKUP:
-        _refuse(options.keys() & {"unknown_nodes", "weight"}, "--graph, which is missing; leave it out.")
+    if graph is None and format_of(Path(str(features))) not in MARKUP:
+        _refuse("--graph, which is missing; leave it out.", options.keys() & {"unknown_nodes", "weight"})
         if n_neighbors is None:
             raise Failure("--graph is not given; name a file of links, or link nearest neighbours with --neighbors N.")
-    with expecting_bad_input():
-        if dataset is not None:
-            return _load_dataset(dataset, progress)
-        with _files(features, graph) as (features, graph):
-            return _load_files(features, graph, options, n_neighbors)
+    with expecting_bad_input(), _files(features, graph) as (source, links):
+        return _load_files(source, links, options, n_neighbors)
+
+
+def _refuse(company: str, parameters: Iterable[str]) -> None:
+    for name in parameters:
+        raise Failure(f"{OPTION_OF[name]} can only be used with {company}")
 
 
 @contextmanager
-def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | None, Path | None]]:
-    """The two files, with a temporary one in place of standard input, and a whole network as the graph alone."""
+def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path, Path | None]]:
+    """The file of the features and the file of the links, which may be the same; standard input as a temporary file."""
     if features == graph == STANDARD_INPUT:
         raise Failure(
             "--features and --graph are both -, but standard input can supply only one file; name a file for the other."
@@ -105,10 +109,10 @@ def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | N
             stdin = Path(folder) / "stdin.csv"
             stdin.write_bytes(sys.stdin.buffer.read())
             features, graph = (stdin if path == STANDARD_INPUT else path for path in (features, graph))
-        if graph is None and format_of(Path(str(features))) in MARKUP:
-            features, graph = None, features
+        source = features or graph
+        assert source is not None
         try:
-            yield features, graph
+            yield source, source if graph is None and format_of(source) in MARKUP else graph
         except ValueError as error:
             if (message := str(error).replace(f"{folder}{os.sep}", "")) == str(error):
                 raise
@@ -131,11 +135,6 @@ def collected_notes() -> Iterator[list[str]]:
         log.setLevel(level)
 
 
-def _refuse(names: Iterable[str], company: str) -> None:
-    for name in names:
-        raise Failure(f"--{name.replace('_', '-')} can only be used with {company}")
-
-
 def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
     """A data set by its name, hashed by its content."""
     graph = find_dataset(name).load(progress)
@@ -147,13 +146,9 @@ def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
     return NetworkInput(graph, name, record)
 
 
-def _load_files(
-    features: Path | None, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None
-) -> NetworkInput:
+def _load_files(source: Path, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None) -> NetworkInput:
     """Features with their links, in one file or two, or with links to nearest neighbours if there is no graph."""
-    source = features or graph
-    assert source is not None
-    settings = {**options, "weight": False if options.get("weight") == "none" else options.get("weight")}
+    settings = {**options, **({"weight": False} if options.get("weight") == "none" else {})}
     column, labels = settings.pop("label_attribute", None), None
     if column is not None:
         how = {name: settings[name] for name in ("id_column", "decimal", "header") if name in settings}
@@ -161,16 +156,15 @@ def _load_files(
         settings["drop"] = [*settings.get("drop", []), column]
     with collected_warnings() as messages, collected_notes() as notes:
         if graph is None:
-            del settings["weight"]
-            network = _linked_features(source, settings, n_neighbors)
+            network = _link_neighbours(source, settings, n_neighbors)
+            links: dict[str, Any] = {"nearest_neighbours": n_neighbors}
+            title = (
+                f"{source.name}; no --graph: each node linked to its {n_neighbors} nearest neighbours in the features"
+            )
         else:
             network = read_attributed_graph(source, graph, **settings)
-    if graph is None:
-        links: dict[str, Any] = {"nearest_neighbours": n_neighbors}
-        title = f"{source.name}; no --graph: each node linked to its {n_neighbors} nearest neighbours in the features"
-    else:
-        links = file_record(graph)
-        title = source.name if graph == source else f"{source.name} with {graph.name}"
+            links = file_record(graph)
+            title = source.name if graph == source else f"{source.name} with {graph.name}"
     given = {name: file_record(value) if isinstance(value, Path) else value for name, value in options.items()}
     return NetworkInput(
         network,
@@ -184,11 +178,11 @@ def _load_files(
     )
 
 
-def _linked_features(path: Path, options: Mapping[str, Any], n_neighbors: int | None) -> AttributedGraph:
+def _link_neighbours(path: Path, options: Mapping[str, Any], n_neighbors: int | None) -> AttributedGraph:
+    """The features of a file, each node linked to its nearest neighbours."""
     table = read_features(path, **options)
-    ids, names = table.node_ids, table.feature_names
     try:
-        return check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
+        return check_attributed_graph(table, n_neighbors=n_neighbors)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
         raise ValueError(f"{path}: {error}") from error
 

@@ -7,7 +7,8 @@ import os
 import sys
 from typing import TextIO
 
-from blockselect.cli.failure import complain, end_at_once
+from blockselect.cli.failure import complain
+from blockselect.cli.signals import end_at_once
 from blockselect.cli.waiting import waiting
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from blockselect.cli.failure import OPTION_OF, begin_work
+from blockselect.cli.failure import OPTION_OF
 from blockselect.cli.options import SEED, MethodName
+from blockselect.cli.signals import begin_work
 
 Name = Annotated[MethodName | None, typer.Argument(metavar="[NAME]", help="A method, to list its parameters.")]
 

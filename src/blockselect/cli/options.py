@@ -23,7 +23,6 @@ data_option: Any = partial(typer.Option, rich_help_panel="Data")
 method_option: Any = partial(typer.Option, rich_help_panel="Method")
 output_option: Any = partial(typer.Option, rich_help_panel="Output")
 expert_option: Any = partial(typer.Option, rich_help_panel="For experts")
-input_file: Any = partial(data_option, metavar="FILE", exists=True, dir_okay=False)
 
 # Names of the library, because importing it takes seconds.
 DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid", "debian")
@@ -50,7 +49,13 @@ MethodName = Literal[
     "hotspot",
 ]
 
+READING_OPTIONS = (
+    *("node_ids", "feature_names", "transpose", "unknown_nodes", "weight", "id_column"),
+    *("drop", "one_hot", "fill", "decimal", "label_attribute"),
+)
+"""Options that say how to read files, with no_header."""
 NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
+STANDARD_INPUT = Path("-")
 UnknownNodes = Literal["error", "drop"]
 CONSTANTS = {"True": True, "False": False, "None": None}
 
@@ -85,11 +90,19 @@ def parse_folder(text: str) -> Path:
     return Path(text)
 
 
-def parse_input(text: str) -> Path:
-    """A file, or - for standard input. Typer refuses - even where `allow_dash` is set."""
-    if text != "-" and not Path(text).is_file():
+def parse_file(text: str) -> Path:
+    """A file that exists."""
+    if not Path(text).is_file():
         raise typer.BadParameter(f"{text!r} does not exist or is not a file.")
     return Path(text)
+
+
+def parse_input(text: str) -> Path:
+    """A file that exists, or - for standard input."""
+    return STANDARD_INPUT if text == str(STANDARD_INPUT) else parse_file(text)
+
+
+input_file: Any = partial(data_option, parser=parse_file, metavar="FILE")
 
 
 def complete_dataset(incomplete: str) -> list[str]:
@@ -97,26 +110,32 @@ def complete_dataset(incomplete: str) -> list[str]:
     return [name for name in DATASETS if name.startswith(incomplete)]
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """The options that differ from their defaults."""
-    return {name: value for name, value in options.items() if value is not None and value is not False and value != []}
+def given_options(context: typer.Context) -> dict[str, Any]:
+    """The options that the command line names, by their parameters in the function of the command."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name: context.params[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+
+
+def reading_options(context: typer.Context) -> dict[str, Any]:
+    """The given options that say how to read files, by the parameters of `read_attributed_graph`."""
+    given = given_options(context)
+    options = {name: given[name] for name in READING_OPTIONS if name in given}
+    return {**options, "header": False} if "no_header" in given else options
 
 
 def repeat_command(context: typer.Context, folder: str = "results") -> str:
     """The command that repeats this run, with files named without their folders, which are private."""
-    words = ["blockselect", str(context.info_name)]
+    words, given = ["blockselect", str(context.info_name)], given_options(context)
     options: list[Any] = context.command.params
     for option in options:
-        source, value = context.get_parameter_source(option.name), context.params.get(option.name)
-        if option.name in NOT_REPEATED or source is None or source.name != "COMMANDLINE":
+        if option.name not in given or option.name in NOT_REPEATED:
             continue
+        value = given[option.name]
         if isinstance(value, bool):
-            words += option.opts if value else option.secondary_opts
+            words.append(option.opts[0])
             continue
         for one in value if isinstance(value, list | tuple) else [value]:
-            # Older versions of Typer (0.25) keep a path as text.
-            is_path = isinstance(one, Path) or option.metavar in ("FILE", "FILE|-")
-            words += [option.opts[0], Path(str(one)).name if is_path else str(one)]
+            words += [option.opts[0], one.name if isinstance(one, Path) else str(one)]
     return shlex.join([*words, "--out", folder])
 
 

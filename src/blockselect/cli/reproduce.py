@@ -13,9 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, say
+from blockselect.cli.failure import expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
 from blockselect.cli.outputs import MARK, check_folder, json_bytes, versions, write_together
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
 from blockselect.utils.wording import visible
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import Failure, begin_work, say
+from blockselect.cli.failure import Failure, say
 from blockselect.cli.options import (
     DEFAULT,
     PAPER,
@@ -24,6 +24,7 @@ from blockselect.cli.options import (
     output_option,
 )
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
 
 RESAMPLES, MIN_RESAMPLES = 8, 3
@@ -211,15 +212,6 @@ def select(
         raise Failure(
             f"--resamples is {resamples}, which is too few; choose at least {MIN_RESAMPLES}, or 0 to skip it."
         )
-    blocks_file = block_model if isinstance(block_model, Path) else None
-    settings = opt.given(
-        n_features_to_select=top,
-        n_blocks=blocks,
-        block_model=block_model,
-        random_state=seed,
-        n_jobs=jobs,
-        n_neighbors=neighbors,
-    )
     others = opt.parse_settings(parameters or [])
 
     from blockselect.cli import selection as work
@@ -230,36 +222,27 @@ def select(
     begin_work()
     if neighbors is not None and (graph or dataset) is not None and find_method(method).guidance != "features":
         raise Failure("--neighbors cannot be combined with a graph; leave out one of them.")
+    blocks_file = block_model if isinstance(block_model, Path) else None
     if out is not None:
         inputs = (features, graph, node_ids, feature_names, labels, blocks_file)
         check_folder(out, work.file_names(method, features or graph, save_matrix), inputs, overwrite=overwrite)
-    if blocks_file is not None:
-        settings["block_model"] = read_labels(blocks_file)
+    settings = {
+        "n_features_to_select": top,
+        "n_blocks": blocks,
+        "block_model": block_model if blocks_file is None else read_labels(blocks_file),
+        "random_state": seed,
+        "n_jobs": jobs,
+        "n_neighbors": neighbors,
+    }
     selector = work.configured_selector(method, settings, others)
-    reading = opt.given(
-        node_ids=node_ids,
-        feature_names=feature_names,
-        transpose=transpose,
-        unknown_nodes=None if unknown_nodes == "error" else unknown_nodes,
-        weight=weight,
-        id_column=id_column,
-        drop=drop,
-        one_hot=one_hot,
-        fill=fill,
-        decimal=decimal,
-        label_attribute=label_attribute,
-    )
-    if no_header:
-        reading["header"] = False
     with progress_bar(quiet) as progress:
         progress("reading", 0, 1)
-        n_neighbors = work.neighbors_to_link(selector)
+        reading, n_neighbors = opt.reading_options(context), work.neighbors_to_link(selector)
         network = load_network(dataset, features, graph, reading, n_neighbors=n_neighbors, progress=progress)
         if blocks_file is not None:
             selector.set_params(block_model=node_labels(network, "block_model", blocks_file))
-        known = None
-        if labels is not None or label_attribute is not None:
-            known = node_labels(network, "labels", labels)
+        has_labels = labels is not None or label_attribute is not None
+        known = node_labels(network, "labels", labels) if has_labels else None
         progress("reading", 1, 1)
         selection = work.run_selection(network, selector, method, resamples, progress)
         if known is not None and not selection.by_blocks:
