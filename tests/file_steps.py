@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-
-from blockselect.cli import outputs
 
 
 class Killer:
@@ -24,6 +23,6 @@ class Killer:
         return counted
 
     def watch(self, patch):
-        patch(outputs, "_write", self.step(outputs._write))
+        patch(os, "fsync", self.step(os.fsync))
         for name in ("mkdir", "unlink", "replace", "rename"):
             patch(Path, name, self.step(getattr(Path, name)))

@@ -8,6 +8,11 @@ import signal
 import subprocess
 import sys
 
+IMPATIENT = (  # the command, which shows what it is doing at once
+    "from blockselect.cli.waiting import waiting; waiting.patience = 0.01\n"
+    "from blockselect.cli.main import main; main()"
+)
+
 
 def without_stages(stderr: str) -> str:
     """What a command said, without the lines of a slow command about what it is doing."""

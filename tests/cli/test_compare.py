@@ -8,10 +8,10 @@ import os
 
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 
 from blockselect import BlockModelSelector
-from blockselect.cli import outputs
-from blockselect.evaluation import clustering, evaluate_selection
+from blockselect.evaluation import evaluate_selection
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
 
@@ -230,10 +230,10 @@ def test_warnings_name_the_method(run, network, classes, tmp_path):
 def refuse(run, tmp_path, monkeypatch):
     """What was complained of, after making sure that no method ran and nothing was left behind."""
 
-    def unexpected(*arguments):
+    def unexpected(*arguments, **options):
         raise AssertionError("work began before the input was checked")
 
-    monkeypatch.setattr(clustering, "evaluate_selection", unexpected)
+    monkeypatch.setattr(KMeans, "fit", unexpected)
 
     def invoke(*arguments, out="results"):
         before = sorted(tmp_path.rglob("*"))
@@ -332,13 +332,12 @@ def test_a_place_for_the_result_is_needed_and_must_be_a_folder(run, refuse, opti
 def test_files_appear_all_together_or_not_at_all(run, options, tmp_path, monkeypatch):
     written = []
 
-    def full_disk(path, content):
+    def full_disk(descriptor):
         if written:
-            raise OSError(28, "No space left on device", str(path))
-        written.append(path)
-        path.write_bytes(content)
+            raise OSError(28, "No space left on device")
+        written.append(descriptor)
 
-    monkeypatch.setattr(outputs, "_write", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     result = run("compare", *options, *QUICK, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "No space left on device" in result.stderr

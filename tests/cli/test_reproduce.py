@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from blockselect.cli import reproduce
 from blockselect.cli.reproduce import parse_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
-from terminal import without_stages
+from terminal import IMPATIENT, without_stages
 
 COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
 SETTINGS = {
@@ -215,13 +214,13 @@ def test_an_out_that_is_a_file_is_refused(run, config, tmp_path):
     assert "is a file; name a folder" in result.stderr
 
 
-def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(run, config, tmp_path, monkeypatch):
-    stages = []
-    monkeypatch.setattr(reproduce, "LINE_EVERY", 0)
-    monkeypatch.setattr(reproduce.waiting, "now", stages.append)
-    run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
-    assert stages[:2] == ["running the trials", "0 of 2 trials"]
-    assert stages[-2:] == ["2 of 2 trials", "drawing the figures"]
+def test_a_long_run_shows_its_progress_where_there_is_no_terminal(config, tmp_path):
+    command = [sys.executable, "-c", IMPATIENT, "reproduce", "datasets,convergence", *options(config, tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    stages = [line.rstrip(" .") for line in done.stderr.splitlines()]
+    shown = [f"running the trials, {share} % done" for share in (0, 50, 100)]
+    assert [stage for stage in stages if stage in shown] == shown[: len(stages) - 2]
+    assert (stages[0], stages[-1]) == ("loading blockselect", "drawing the figures")
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")

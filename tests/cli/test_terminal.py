@@ -10,7 +10,8 @@ from io import StringIO
 import pytest
 
 from blockselect import BMGUFS, BlockModelSelector, selection_stability
-from blockselect.cli import failure, terminal, waiting
+from blockselect.cli import terminal
+from blockselect.cli.waiting import Waiting
 
 
 class Terminal(StringIO):
@@ -77,8 +78,7 @@ def test_a_quick_command_shows_nothing_when_quiet_or_where_no_terminal_is(monkey
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
 def test_messages_stand_on_lines_of_their_own_between_the_dots(monkeypatch, stream):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
-    monkeypatch.setattr(failure, "waiting", slow := waiting.Waiting())
+    slow = Waiting(patience=0.01)
     monkeypatch.setattr(sys, "argv", ["blockselect"])
     monkeypatch.setattr(sys, "stderr", shown := stream())
 
@@ -89,7 +89,8 @@ def test_messages_stand_on_lines_of_their_own_between_the_dots(monkeypatch, stre
     slow.now("reading")
     slow.begin()
     until_shown("reading .....")
-    failure.say("a message")
+    with slow.interrupted():
+        print("a message", file=sys.stderr)
     until_shown("message\nreading ...")
     slow.end()
     said = shown.getvalue()

@@ -82,11 +82,8 @@ def blockselect(
     """
     if verbose and not version:
         raise Failure("--verbose can only be used with --version.")
-    if version and verbose:
-        show_versions()
-    elif version:
-        typer.echo(f"blockselect {__version__}")
     if version:
+        show_versions() if verbose else typer.echo(f"blockselect {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -100,7 +100,10 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
             try:
                 for name, content in files.items():
                     (staged / name).parent.mkdir(parents=True, exist_ok=True)
-                    _write(staged / name, content)
+                    with (staged / name).open("xb") as stream:
+                        stream.write(content)
+                        stream.flush()
+                        os.fsync(stream.fileno())
                 if within == folder:
                     _replace_files(folder, staged, sorted(files, key=MARK.__eq__))
                 else:
@@ -180,13 +183,6 @@ def _repair(within: Path, folder: Path) -> None:
             shutil.rmtree(staged, ignore_errors=True)
             if not staged.exists():
                 say(f"removed {str(staged)!r}, the unfinished output of a run that was killed.")
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("xb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _replace_files(folder: Path, staged: Path, names: list[str]) -> None:

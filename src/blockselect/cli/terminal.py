@@ -86,15 +86,14 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
         typer.echo(_largest_blocks(summary["blocks"]))
         if refined := blocks_refined(summary):
             typer.echo(refined)
+        if _was_cut(summary):
+            typer.echo(
+                "Because the network is large, fewer block models were tried and they were refined for fewer rounds."
+            )
+        for line in _details(summary) if verbose else ():
+            typer.echo(f"  {line}")
     else:
         typer.echo(_selected(counts, f"by {SELECTORS[summary['method']].title}"))
-    if by_blocks and _was_cut(summary):
-        typer.echo(
-            "Because the network is large, fewer block models were tried and they were refined for fewer rounds."
-        )
-    if by_blocks and verbose:
-        for line in _details(summary):
-            typer.echo(f"  {line}")
     if counts["selected_features"]:
         _show_best(summary)
     if verbose:

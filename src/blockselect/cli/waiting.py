@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 
-PATIENCE = 1.0  # seconds until the first line, and between two dots: a quick command says nothing
-
 
 class Waiting:
     """Says what is being done if the command takes longer than a second: a line per stage, and a dot per second."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 1.0) -> None:
+        self.patience = patience  # seconds until the first line, and between two dots
         self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # shown: the line that is not ended
         self._lock, self._ended = Lock(), Event()
 
@@ -52,7 +51,7 @@ class Waiting:
         return f"\r{' ' * len(self._shown)}\r" if sys.stderr.isatty() else "\n"
 
     def _keep_speaking(self) -> None:
-        while not self._ended.wait(PATIENCE):
+        while not self._ended.wait(self.patience):
             with self._lock:
                 if not self._ended.is_set():
                     self._is_slow = True
