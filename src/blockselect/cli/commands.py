@@ -54,6 +54,9 @@ def load_command(name: str) -> Any:
     """A subcommand with its options, from the module of its name."""
     command = typer.main.get_command(import_module(f"blockselect.cli.{name}").app)
     command.name, command.help = name, f"{COMMANDS[name]}\n\n{command.help or ''}"
+    for option in command.params:
+        if getattr(option, "is_flag", False):
+            option.metavar = ""  # or the help shows <bool>, as if a flag had a value
     return command
 
 

@@ -6,7 +6,7 @@ import json
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
+PROTOCOLS = ("clustering", "classification", "links", "structure")
 NEED_CLASSES = ("clustering", "classification")
 NO_GRAPH = (
     "no --graph is given, so each node is linked to its nearest neighbours in the same features that are compared; "
@@ -41,8 +42,9 @@ Classes = Annotated[
     ),
 ]
 Protocol = Annotated[
-    Literal["clustering", "classification", "links", "structure"] | None,
+    str | None,
     comparison_option(
+        **opt.one_of(PROTOCOLS, "protocol"),
         metavar="NAME",
         help="How selections are evaluated: clustering (agreement of K-means clusters with known classes), "
         "classification (accuracy with 20 labels per class), links (prediction of held-out links) or structure (links "

@@ -95,7 +95,7 @@ def expecting_bad_input() -> Iterator[None]:
 def complain(error: Exception) -> int:
     """Print one line about an error that the user can correct and return the exit code; raise a bug again."""
     if hasattr(error, "format_message"):  # usage errors of Typer, whose class has moved between versions
-        message = error.format_message()
+        message = error.format_message().replace("Value error, ", "")
     elif isinstance(error, OSError) and error.filename is None and error.errno in STDOUT_ERRORS:
         message = f"stdout: {error.strerror}; redirect the output elsewhere, or write files with --out."
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would complain about the unwritten text at its end

@@ -9,10 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.cli.failure import OPTION_OF
-from blockselect.cli.options import SEED, MethodName
+from blockselect.cli.options import METHODS, SEED, one_of
 from blockselect.cli.signals import begin_work
 
-Name = Annotated[MethodName | None, typer.Argument(metavar="[NAME]", help="A method, to list its parameters.")]
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME", help="A method, to list its parameters.", **one_of(METHODS, "method")),
+]
 
 app = typer.Typer(add_completion=False)
 

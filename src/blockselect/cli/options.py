@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -26,28 +27,10 @@ expert_option: Any = partial(typer.Option, rich_help_panel="For experts")
 
 # Names of the library, because importing it takes seconds.
 DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid", "debian")
-MethodName = Literal[
-    "block-model",
-    "bmgufs",
-    "laplacian-score",
-    "laplacian-score-network",
-    "spec",
-    "spec-published",
-    "ndfs",
-    "ndfs-published",
-    "mcfs",
-    "udfs",
-    "variance",
-    "mmpop",
-    "mmpop-logistic",
-    "partial-order",
-    "netfs",
-    "lufs",
-    "gfs",
-    "adapt",
-    "morans-i",
-    "hotspot",
-]
+METHODS = (
+    "block-model bmgufs laplacian-score laplacian-score-network spec spec-published ndfs ndfs-published mcfs udfs "
+    "variance mmpop mmpop-logistic partial-order netfs lufs gfs adapt morans-i hotspot"
+).split()
 
 READING_OPTIONS = (
     *("node_ids", "feature_names", "transpose", "unknown_nodes", "weight", "id_column"),
@@ -105,9 +88,25 @@ def parse_input(text: str) -> Path:
 input_file: Any = partial(data_option, parser=parse_file, metavar="FILE")
 
 
-def complete_dataset(incomplete: str) -> list[str]:
-    """Names of data sets for shell completion."""
-    return [name for name in DATASETS if name.startswith(incomplete)]
+def one_of(names: Sequence[str], what: str) -> dict[str, Any]:
+    """Settings of an option that accepts one of these names, and completes them in a shell."""
+
+    def parse(text: str) -> str:
+        if text not in names:
+            guess = "".join(f" Did you mean {name}?" for name in get_close_matches(text, names, n=1))
+            raise Failure(f"no {what} is called {text!r}; choose one of: {', '.join(names)}.{guess}")
+        return text
+
+    return {"parser": parse, "autocompletion": completion(names)}
+
+
+def completion(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """Complete one of these names in a shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
 
 
 def given_options(context: typer.Context) -> dict[str, Any]:
@@ -144,7 +143,7 @@ Dataset = Annotated[
     data_option(
         metavar="NAME",
         help="Name of a built-in network. `blockselect datasets list` shows all names.",
-        autocompletion=complete_dataset,
+        autocompletion=completion(DATASETS),
     ),
 ]
 Features = Annotated[

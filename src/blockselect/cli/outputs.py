@@ -42,9 +42,10 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     folder = Path(os.path.realpath(folder))  # also through a link that leads nowhere yet
     existing = _nearest(folder)
     if not existing.is_dir():
-        raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
+        which = "this" if existing == folder else repr(str(existing))
+        raise Failure(f"--out is {str(folder)!r}, but {which} is a file; name a folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
+        raise Failure(f"--out is {str(folder)!r}, but {str(existing)!r} is not writable; name another folder.")
     with _locked(existing, wait=False) as is_locked:
         if is_locked:
             _repair(existing, folder)

@@ -40,8 +40,9 @@ Labels = Annotated[
     ),
 ]
 Method = Annotated[
-    opt.MethodName | None,
+    str | None,
     method_option(
+        **opt.one_of(opt.METHODS, "method"),
         metavar="NAME",
         help="Name of the method, such as mcfs, morans-i or hotspot; `blockselect methods` lists all. Only block-model "
         "and bmgufs find blocks; the other methods write a shorter report, no blocks.csv and no pictures.",
