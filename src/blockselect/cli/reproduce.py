@@ -120,6 +120,8 @@ def parse_experiments(text: str) -> list[str]:
 
 
 def _show_trials(progress: Progress, done: int, known: int) -> None:
-    """Show a bar on a terminal; otherwise a line per per cent, as for a log."""
-    share = "" if sys.stderr.isatty() else f", {100 * done // known} % done"
-    progress(f"running the trials{share}", done, known)
+    """Show a bar on a terminal; otherwise, as for a log, a line after each hundredth of the trials."""
+    if sys.stderr.isatty():
+        progress("trials", done, known)
+    elif done % max(1, known // 100) == 0:
+        progress(f"{done} of {known} trials", done, known)
