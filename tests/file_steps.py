@@ -1,4 +1,4 @@
-"""Writing that is stopped at a chosen step."""
+"""Stop the writing of files at a chosen step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Killer:
-    """Raises, or ends the process, at the n-th change that the writing makes to the file system."""
+    """Calls `stop` at the n-th change of the file system."""
 
     def __init__(self, at, stop):
         self.at, self.stop, self.done = at, stop, 0

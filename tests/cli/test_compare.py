@@ -1,4 +1,4 @@
-"""`blockselect compare` writes a table of methods, shows it, goes on past failures, and refuses bad input at once."""
+"""`blockselect compare` writes a table of methods, continues after failures, and refuses bad input at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def table(folder):
 
 @pytest.fixture(scope="session")
 def classes(network, tmp_path_factory):
-    """The planted blocks as names, in an order of their own."""
+    """The planted blocks as class names, in reverse order of the nodes."""
     path = tmp_path_factory.mktemp("classes") / "classes.csv"
     names = pd.Series(["red", "green", "blue"])[network.graph.classes].tolist()
     rows = pd.DataFrame({"id": [f"n{node}" for node in range(60)], "class": names})
@@ -41,7 +41,7 @@ def options(network, classes):
 
 @pytest.fixture(scope="session")
 def done(run, options, tmp_path_factory):
-    """One run as it is, methods in their own processes: the folder and the result."""
+    """One run: the folder and the result."""
     folder = tmp_path_factory.mktemp("done") / "out"
     return folder, run("compare", *options, *QUICK, "--out", folder)
 
@@ -183,7 +183,7 @@ def test_all_is_every_method_of_the_registry_and_numbers_are_sorted(run, options
 
 @pytest.fixture
 def constant(tmp_path, network):
-    """Every feature is 1 at every node: nothing varies."""
+    """Every feature is 1 at every node."""
     features = pd.read_csv(network.features)
     features.iloc[:, 1:] = 1
     features.to_csv(tmp_path / "constant.csv", index=False)
@@ -192,7 +192,7 @@ def constant(tmp_path, network):
 
 def test_a_method_that_fails_is_a_row_and_a_line_and_the_others_go_on(run, network, classes, tmp_path):
     features = pd.read_csv(network.features)
-    features.iloc[:, 1:] += 1  # never zero: nothing is left where only that is looked at
+    features.iloc[:, 1:] += 1  # no zeros are left, so all features are constant when converted to binary
     features.to_csv(tmp_path / "features.csv", index=False)
     files = ["--features", tmp_path / "features.csv", "--graph", network.edges, "--classes", classes]
     methods = ["--methods", "variance,mmpop", "--top", "4,8", "--runs", "2"]
@@ -228,7 +228,7 @@ def test_warnings_name_the_method(run, network, classes, tmp_path):
 
 @pytest.fixture
 def refuse(run, tmp_path, monkeypatch):
-    """What was complained of, after making sure that no method ran and nothing was left behind."""
+    """Run, check that no method ran and nothing was left behind, and return the error message."""
 
     def unexpected(*arguments, **options):
         raise AssertionError("work began before the input was checked")

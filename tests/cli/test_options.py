@@ -1,4 +1,4 @@
-"""The options of the command repeat what the library has: parameters, defaults, choices and names."""
+"""The options of the command agree with the library: parameters, defaults, choices and names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = {  # parameter → the default that the help shows
     "block_model": "mixed",
     "random_state": "0",
     "n_jobs": "1",
-    "n_neighbors": f"{N_NEIGHBORS}, with a warning; required with --paper",
+    "n_neighbors": f"{N_NEIGHBORS}, with a warning; required with --paper and methods guided by the network",
 }
 
 

@@ -1,4 +1,4 @@
-"""The command as a process of its own: entry, version, help, reproducibility, progress, Ctrl-C."""
+"""The command in its own process: version, help, reproducibility, progress, completion, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_process_writes_the_same_bytes_as_a_call(run, network, tmp_path):
     options = ["select", *network.options, *QUICK]
     done = blockselect_process(*options, "--out", str(tmp_path / "process"))
     assert done.returncode == 0, done.stderr
-    assert without_stages(done.stderr) == ""  # no progress bar where stderr is no terminal
+    assert without_stages(done.stderr) == ""  # no progress bar, because stderr is not a terminal
     assert "wrote " in done.stdout
     run(*options, "--out", tmp_path / "call")
     for path in (tmp_path / "call").iterdir():
@@ -84,7 +84,7 @@ def test_a_slow_command_says_what_it_is_doing_even_while_it_loads(network, tmp_p
         for more in ((), ("--quiet", "--overwrite"))
     )
     lines = loud.stderr.splitlines()
-    assert re.fullmatch(r"loading blockselect \.{9,}", lines[0])  # a dot per moment of patience
+    assert re.fullmatch(r"loading blockselect \.{9,}", lines[0])  # one dot per 0.01 s
     stages = [line.rstrip(".") for line in lines]
     assert stages[1] == "reading the network "
     assert stages[-1] == "drawing the report "
@@ -104,7 +104,7 @@ HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 
 
 def imported(*arguments):
-    """Top-level modules that a process imports, as it reports them."""
+    """Top-level modules that a process imports."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments], capture_output=True, text=True, check=False
     )
@@ -198,7 +198,7 @@ def test_a_module_of_our_own_that_is_missing_is_a_bug_and_shown_as_one(monkeypat
 
 @pytest.mark.parametrize("module", ["blockselect.cli.signals", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
-    """Interrupted as soon as a module is there; the heavy ones are imported after the entry took over."""
+    """The process is interrupted as soon as it has imported the module."""
     with subprocess.Popen(
         [sys.executable, "-X", "importtime", *COMMAND[1:], "select", "--dataset", "cora", "--out", tmp_path / "out"],
         stdout=subprocess.PIPE,
@@ -208,11 +208,11 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
         for line in process.stderr:
             if line.rpartition("|")[2].strip() == module:
                 break
-        if module == "blockselect.cli.signals":  # the entry itself: it takes over an instant later
+        if module == "blockselect.cli.signals":  # the entry point itself, which handles signals an instant later
             process.stderr.readline()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate()
-    # The lines of Python itself may end the line of the dots.
+    # Lines that Python itself writes may end the line of dots.
     said = [line for line in without_stages(stderr).splitlines() if line and not line.startswith("import time:")]
     assert (process.returncode, stdout, said) == (130, "", ["interrupted."])
     assert list(tmp_path.iterdir()) == []
@@ -243,7 +243,7 @@ def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, t
 )
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes cannot be listed here")
 def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, tmp_path, name, code, said):
-    """While two workers cluster, which would take hours."""
+    """Two workers are running K-means, which would take hours."""
     classes = tmp_path / "classes.csv"
     classes.write_text("id,class\n" + "".join(f"n{node},{node % 2}\n" for node in range(60)))
     options = [*network.options, "--classes", classes, "--methods", "variance", "--runs", "1000000", "--workers", "2"]
@@ -260,12 +260,12 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
             process.send_signal(getattr(signal, name))
             stdout, stderr = process.communicate(timeout=60)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)  # or it would go on for hours
+            os.killpg(process.pid, signal.SIGKILL)  # otherwise it would run for hours
             raise
     assert (process.returncode, stdout, without_stages(stderr)) == (code, "", said)
     assert list(tmp_path.iterdir()) == [classes]
     until = time.monotonic() + 20
-    while session_of(process.pid) and time.monotonic() < until:  # the tracker of semaphores ends a moment later
+    while session_of(process.pid) and time.monotonic() < until:  # the resource tracker ends a moment later
         time.sleep(0.02)
     assert session_of(process.pid) == {}
 
@@ -306,12 +306,12 @@ def test_a_signal_is_not_lost_in_a_finaliser(network, tmp_path):
 
 
 def session_of(leader):
-    """Living processes that a session leader has started, itself included, and what each has worked, in ticks."""
+    """Running processes of a session → their CPU time in clock ticks."""
     found = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
-        except OSError:  # it ended meanwhile
+        except OSError:  # the process has ended
             continue
         if int(fields[3]) == leader and fields[0] != "Z":
             found[int(status.parent.name)] = int(fields[11]) + int(fields[12])

@@ -1,4 +1,4 @@
-"""The command on the page is the one that was given, without folders and without where the result went."""
+"""The report shows the command that was given, without the folders of files and of results."""
 
 from __future__ import annotations
 

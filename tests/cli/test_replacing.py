@@ -1,4 +1,4 @@
-"""No input is replaced by a result, and no file of somebody else unless that is asked for."""
+"""Results never replace input files, and replace files of other programs only with --overwrite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMPARE = ("compare", "--protocol", "structure", "--methods", "variance", "--top
 
 @pytest.fixture
 def files(network, tmp_path):
-    """Options with copies of the network's files, in a folder that results may go to."""
+    """A folder with copies of the files of the network, to which results may be written."""
     for path in (network.features, network.edges):
         shutil.copy(path, tmp_path)
     return tmp_path
@@ -27,7 +27,7 @@ def contents(folder):
 
 @pytest.fixture
 def refuse(run, files):
-    """The complaint of a command that is refused and leaves all as it was."""
+    """Run a command that must be refused, check that no file has changed, and return the error message."""
 
     def invoke(*arguments):
         before = contents(files)

@@ -1,4 +1,4 @@
-"""What the terminal shows while a fit goes on, and of its result."""
+"""Progress on the terminal."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def test_every_stage_of_a_fit_has_a_name_here(network):
     selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
     selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3, progress=progress)
     BMGUFS(5, n_blocks=3, n_candidates=1).fit(graph.features, adjacency=graph.adjacency, progress=progress)
-    assert {*seen, "reading", "writing"} == set(terminal.STAGES)  # these two are the command's
+    assert {*seen, "reading", "writing"} == set(terminal.STAGES)  # these two are reported by the command
 
 
 def test_stages_that_last_report_each_part(network):
-    """No bar stands still: every block model that is found, refined or rescored moves it."""
+    """Each block model that is found, refined or rescored moves the bar."""
     seen = []
     selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, random_state=0)
     selector.fit(network.graph.features, adjacency=network.graph.adjacency, progress=lambda *step: seen.append(step))

@@ -1,4 +1,4 @@
-"""The command `blockselect` and its subcommands, each of which is imported when it is used."""
+"""The command `blockselect` and its subcommands, which are imported when they are used."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ COMMANDS: dict[str, str] = {
     "compare": "Compare methods by how well their top features recover clusters, classes or links.",
     "reproduce": "Repeat the paper's experiments and check its claims. The same command resumes an interrupted run.",
 }
-"""Subcommand, which is in the module of the same name → the first line of its help."""
+"""Subcommand → first line of its help. The subcommand is in the module of the same name."""
 
 
 class LazyGroup(TyperGroup):
-    """Imports a subcommand when it is invoked, and shows every error of the user in one line."""
+    """Imports a subcommand when it is invoked, and reports errors in the input on one line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -34,7 +34,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return (name, command and load_command(str(name)), rest)  # None if a shell completes an unknown subcommand
+        # When a shell completes an unknown subcommand, there is none to load.
+        return name, command and load_command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -51,12 +52,12 @@ class LazyGroup(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """A subcommand with its options, from the module of its name."""
+    """Import a subcommand and return it with its options."""
     command = typer.main.get_command(import_module(f"blockselect.cli.{name}").app)
     command.name, command.help = name, f"{COMMANDS[name]}\n\n{command.help or ''}"
     for option in command.params:
         if getattr(option, "is_flag", False):
-            option.metavar = ""  # or the help shows <bool>, as if a flag had a value
+            option.metavar = ""  # otherwise the help shows <bool>, as if the flag had a value
     return command
 
 

@@ -64,6 +64,7 @@ Top = Annotated[
 Blocks = Annotated[
     int | None,
     comparison_option(
+        metavar="INTEGER",
         help="Number of blocks or clusters, for methods that use them (paper: k).",
         show_default="the number of classes, if they are used",
     ),
@@ -76,13 +77,16 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for comparison.html (read this first), comparison.csv, comparison.md and run.json. Without --out, "
+        help="Folder for comparison.html (open this first), comparison.csv, comparison.md and run.json. Without --out, "
         "the table is only printed.",
     ),
 ]
 Seed = Annotated[
     int,
-    expert_option(help="Random seed of the methods and of the held-out links. The same seed gives the same scores."),
+    expert_option(
+        metavar="INTEGER",
+        help="Random seed of the methods and of the held-out links. The same seed gives the same scores.",
+    ),
 ]
 Workers = Annotated[
     int,
@@ -210,7 +214,7 @@ def compare(
 
 
 def run_record(network: NetworkInput, comparison: Comparison, protocol: str, n_runs: int, seed: int) -> dict[str, Any]:
-    """Everything needed to repeat the run. It has no time and no place: runs can be compared."""
+    """What is needed to repeat the run; no times or folders, so that runs can be compared."""
     from blockselect.registry import make_selector
 
     graph, number, n_blocks = network.graph, comparison.numbers[-1], comparison.n_blocks
@@ -255,7 +259,7 @@ def markdown_page(title: str, comparison: Comparison, record: dict[str, Any]) ->
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """Print the comparison as a table in which each method is named once."""
+    """Print the comparison as a table; each method is named only in its first row."""
     from blockselect.cli.terminal import show_table
     from blockselect.evaluation.comparison_result import cells, header
 
@@ -264,7 +268,7 @@ def show_comparison(comparison: Comparison) -> None:
     for row in comparison.rows:
         name, *values = cells(row, comparison.titles)
         if name == before:
-            name, values[-1] = "", ""  # the time belongs to the one ranking, which is shown above
+            name, values[-1] = "", ""  # one ranking, whose time is shown above
         rows.append([name, *values])
         before = row.method
     narrow = [title.replace("links explained", "links\nexplained") for title in titles]

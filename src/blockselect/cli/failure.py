@@ -1,4 +1,4 @@
-"""Errors as one line on stderr, with the options of the command in place of the parameters of the library."""
+"""Errors on one line of stderr, which name options of the command instead of parameters of the library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blockselect.utils.extras import install_advice
 from blockselect.utils.wording import visible
 
 BAD_INPUT = 2  # exit code
-STDOUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO}  # full, closed or broken
+STDOUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO}  # stdout is full, closed or broken
 SAME_NAMES = (
     *("n_blocks", "block_model", "n_neighbors", "n_jobs", "n_resamples"),
     *("node_ids", "feature_names", "id_column", "label_attribute", "drop", "one_hot", "fill", "decimal", "transpose"),
@@ -34,22 +34,22 @@ OPTION_OF = {
 
 
 class Failure(Exception):  # noqa: N818  (a message for the user, not an error of the program)
-    """A problem that the user can correct. The user sees its message and nothing else."""
+    """A problem that the user can correct. Only its message is shown."""
 
 
 def in_options(message: str) -> str:
-    """A message of the library with options instead of parameters, and without types of Python.
+    """Rewrite a message of the library with options instead of parameters, and without types of Python.
 
-    Only the first word, names with an underscore and ``name=value`` are taken for parameters: others may be ordinary
-    words.
+    Only the first word, names with an underscore, and ``name=value`` are taken to be parameters, because other matches
+    may be ordinary words.
     """
     message = re.sub(rf"\b({'|'.join(OPTION_OF)})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
     message = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, message)
     message = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), message)
-    no_value = r"(None|an instance of '[^']+')"  # of an option
+    no_value = r"(None|an instance of '[^']+')"  # which no option can have
     message = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=must be ){no_value}(, | or )", "", message)
     message = message.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
-    names = r"^\w+(?= )|(?<![\w'\"/.])[a-z]+(_[a-z]+)+(?![\w'\"/]|\.\w)"  # but no columns and no files
+    names = r"^\w+(?= )|(?<![\w'\"/.])[a-z]+(_[a-z]+)+(?![\w'\"/]|\.\w)"  # not in quotes or paths
     return re.sub(names, lambda found: OPTION_OF.get(found[0], found[0]), message)
 
 
@@ -61,7 +61,7 @@ def _as_option(found: re.Match[str]) -> str:
 
 
 def _range_in_words(found: re.Match[str]) -> str:
-    """A range as scikit-learn writes it, such as "an int in the range [1, inf)", in words."""
+    """Rewrite a range of scikit-learn, such as "an int in the range [1, inf)", in words."""
     kind = "a whole number" if found[1] == "an int" else "a number"
     low, high = (end.removesuffix(".0") for end in found.group(3, 4))
     if high == "inf":
@@ -72,19 +72,19 @@ def _range_in_words(found: re.Match[str]) -> str:
 
 
 def say(message: str) -> None:
-    """Print one line on stderr, without control characters; do nothing if stderr cannot be written."""
+    """Print one line on stderr, without control characters. Nothing happens if stderr cannot be written."""
     with suppress(OSError), waiting.interrupted():
         print(visible(message), file=sys.stderr, flush=True)
 
 
 def one_line(message: str) -> str:
-    """The message with every run of white space replaced by one blank."""
+    """Replace each run of white space by one space."""
     return " ".join(message.split())
 
 
 @contextmanager
 def expecting_bad_input() -> Iterator[None]:
-    """Turn errors about files, values and devices into a `Failure` that names options instead of parameters."""
+    """Convert errors about files, values and devices to a `Failure` that names options instead of parameters."""
     try:
         yield
     # PyTorch raises RuntimeError for an invalid device and when the memory of a device is full.
@@ -93,12 +93,12 @@ def expecting_bad_input() -> Iterator[None]:
 
 
 def complain(error: Exception) -> int:
-    """Print one line about an error that the user can correct and return the exit code; raise a bug again."""
-    if hasattr(error, "format_message"):  # usage errors of Typer, whose class has moved between versions
+    """Print an error that the user can correct on one line and return the exit code; raise any other error again."""
+    if hasattr(error, "format_message"):  # usage errors of Typer, whose class depends on the version
         message = error.format_message().replace("Value error, ", "")
     elif isinstance(error, OSError) and error.filename is None and error.errno in STDOUT_ERRORS:
         message = f"stdout: {error.strerror}; redirect the output elsewhere, or write files with --out."
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would complain about the unwritten text at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise Python complains about the unwritten text at exit
     elif isinstance(error, Failure):
         message = str(error)
     elif isinstance(error, OSError | MemoryError):  # memory and disk space can run out anywhere

@@ -38,15 +38,15 @@ MOST_CLASSES = 50
 
 @dataclass(frozen=True, slots=True)
 class NetworkInput:
-    """A network, its origin and the hashes of its origin."""
+    """A network, and where it came from."""
 
     graph: AttributedGraph
-    title: str  # for people
-    record: dict[str, Any]  # for run.json
-    built_from_features: bool = False  # links to nearest neighbours
+    title: str  # of the report
+    record: dict[str, Any]  # for run.json: names and hashes of the files
+    built_from_features: bool = False  # nodes are linked to their nearest neighbours
     warnings: tuple[str, ...] = ()  # about the files
     notes: tuple[str, ...] = ()  # how the files were read
-    labels: pd.Series[Any] | None = None  # of --label-attribute, by the ids of the nodes
+    labels: pd.Series[Any] | None = None  # from --label-attribute, by node id
     features_file: Path | None = None
 
 
@@ -59,17 +59,17 @@ def load_network(
     n_neighbors: int | None,
     progress: Progress | None = None,
 ) -> NetworkInput:
-    """The network that the options name.
+    """Load the network that the options describe.
 
     Parameters
     ----------
     dataset, features, graph
         The options of these names.
     options : mapping
-        Given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" stands for
-        links of equal weight, and `label_attribute` names the column or attribute of known labels.
+        The given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" gives all
+        links the same weight, and `label_attribute` is the column or attribute that contains known labels.
     n_neighbors : int or None
-        Number of neighbours that each node is linked to if there is no graph; None makes a missing graph an error.
+        If there is no graph, each node is linked to this many nearest neighbours; None makes a missing graph an error.
     progress : callable, optional
         Called during a download.
     """
@@ -99,7 +99,7 @@ def _refuse(company: str, parameters: Iterable[str]) -> None:
 
 @contextmanager
 def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path, Path | None]]:
-    """The file of the features and the file of the links, which may be the same; standard input as a temporary file."""
+    """Yield the files of features and links, which may be the same; standard input becomes a temporary file."""
     if features == graph == STANDARD_INPUT:
         raise Failure(
             "--features and --graph are both -, but standard input can supply only one file; name a file for the other."
@@ -121,7 +121,7 @@ def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path, Pa
 
 @contextmanager
 def collected_notes() -> Iterator[list[str]]:
-    """Collect the messages of the readers about how they read files."""
+    """Collect messages about how files were read."""
     notes: list[str] = []
     log, handler = getLogger("blockselect.files"), Handler()
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
@@ -136,7 +136,7 @@ def collected_notes() -> Iterator[list[str]]:
 
 
 def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
-    """A data set by its name, hashed by its content."""
+    """Load a built-in network. Its record has hashes of the content."""
     graph = find_dataset(name).load(progress)
     record = {
         "dataset": name,
@@ -147,7 +147,7 @@ def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
 
 
 def _load_files(source: Path, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None) -> NetworkInput:
-    """Features with their links, in one file or two, or with links to nearest neighbours if there is no graph."""
+    """Read features and links from one or two files; without a graph, link nearest neighbours."""
     settings = {**options, **({"weight": False} if options.get("weight") == "none" else {})}
     column, labels = settings.pop("label_attribute", None), None
     if column is not None:
@@ -179,7 +179,7 @@ def _load_files(source: Path, graph: Path | None, options: Mapping[str, Any], n_
 
 
 def _link_neighbours(path: Path, options: Mapping[str, Any], n_neighbors: int | None) -> AttributedGraph:
-    """The features of a file, each node linked to its nearest neighbours."""
+    """Read features, and link each node to its nearest neighbours."""
     table = read_features(path, **options)
     try:
         return check_attributed_graph(table, n_neighbors=n_neighbors)
@@ -197,7 +197,7 @@ def hash_matrix(matrix: Features) -> str:
 
 
 def read_labels(path: Path) -> pd.Series[str]:
-    """Labels from a CSV file with a header and two columns, the id of a node and its label; ids become the index."""
+    """Read labels, by node id, from a CSV file with a header and two columns: node id and label."""
     with expecting_bad_input(), reading(path):
         table = read_csv_table(path, as_text=True)
         if table.shape[1] != 2:
@@ -207,9 +207,9 @@ def read_labels(path: Path) -> pd.Series[str]:
 
 
 def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectArray:
-    """The label of each node, (n,), from a file that is recorded by this name, or from the file of the network.
+    """The label of each node, (n,), from a file, which is recorded under this name, or from --label-attribute.
 
-    Nodes without ids are called 0, 1, ….
+    Nodes without ids are numbered 0, 1, ….
     """
     labels, where = network.labels, "--label-attribute"
     if path is not None:
@@ -230,7 +230,7 @@ def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectAr
 
 
 def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
-    """The network with the classes of its nodes, numbered in the order of their sorted names."""
+    """Add the classes of the nodes to the network, numbered in the order of their sorted names."""
     found, classes = np.unique(node_labels(network, "classes", path).astype(str), return_inverse=True)
     if len(found) < 2:
         where = path or "--label-attribute"
@@ -239,9 +239,10 @@ def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
 
 
 def label_like_columns(graph: AttributedGraph) -> list[str]:
-    """A warning for each feature that seems to be a class label: named like one, and with few whole numbers.
+    """A warning for each feature that looks like a class label: it is named like one and has few, whole values.
 
-    Words can have such names too, but most nodes do not have them; so columns that are mostly zero are ignored.
+    A word may be called "class" or "label" too, but most nodes do not have it, so columns that are mostly zero are
+    ignored.
     """
     messages = []
     for column, name in enumerate([] if graph.feature_names is None else graph.feature_names):

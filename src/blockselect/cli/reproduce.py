@@ -34,8 +34,8 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for rows, figures and claims. Each row is saved immediately, so the same command resumes an "
-        "interrupted run.",
+        help="Folder for rows, figures and claims. Each row is saved immediately, so that the same command resumes "
+        "an interrupted run.",
     ),
 ]
 Config = Annotated[
@@ -110,7 +110,7 @@ def reproduce(
 
 
 def parse_experiments(text: str) -> list[str]:
-    """Names of experiments, in the order of the paper."""
+    """Parse the names of experiments; they are returned in the order of the paper."""
     from blockselect.reproduction.experiments import EXPERIMENTS
     from blockselect.utils.parameters import check_known
 

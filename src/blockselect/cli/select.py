@@ -53,7 +53,8 @@ Paper = Annotated[
     bool,
     method_option(
         "--paper",
-        help="Short for --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020). Needs --blocks.",
+        help="Same as --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020). Requires --blocks, "
+        "or your own blocks as --block-model.",
     ),
 ]
 Top = Annotated[
@@ -76,7 +77,10 @@ Blocks = Annotated[
         show_default="auto; required with --paper",
     ),
 ]
-Seed = Annotated[int | None, method_option(help="Random seed. The same seed gives the same result.", show_default="0")]
+Seed = Annotated[
+    int | None,
+    method_option(metavar="INTEGER", help="Random seed. The same seed gives the same result.", show_default="0"),
+]
 Jobs = Annotated[
     int | None,
     method_option(
@@ -89,9 +93,10 @@ Jobs = Annotated[
 Neighbors = Annotated[
     int | None,
     data_option(
-        help="Link each node to this many nearest neighbours in the features, without --graph or for a --method that "
+        metavar="INTEGER",
+        help="Link each node to this many nearest neighbours in the features, if there is no --graph or the --method "
         "always uses such links.",
-        show_default="10, with a warning; required with --paper",
+        show_default="10, with a warning; required with --paper and methods guided by the network",
     ),
 ]
 Out = Annotated[
@@ -99,7 +104,7 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for the results; read report.html first. Required unless --json is given.",
+        help="Folder for the results; open report.html first. Required unless --json is given.",
     ),
 ]
 Verbose = Annotated[bool, output_option("--verbose", "-v", help="Show details of how the result was obtained.")]
@@ -124,7 +129,7 @@ SaveMatrix = Annotated[
 
 
 def parse_block_model(text: str) -> str | Path:
-    """The name of a family, or the path of a file of labels."""
+    """Parse the name of a family, or the path of a file of labels."""
     if text in FAMILIES:
         return text
     path = Path(text)
@@ -249,7 +254,7 @@ def select(
         if known is not None and not selection.by_blocks:
             known = None
             selection.warnings.append(
-                f"--labels has no effect: the report compares labels with blocks, and {method} finds no blocks."
+                f"known labels have no effect: the report compares them with blocks, and {method} finds no blocks."
             )
         if out is not None:
             progress("writing", 0, 1)

@@ -40,22 +40,22 @@ OF_BLOCKS = ("relative_error", "candidate_errors", "explained", "levels", "candi
 
 
 def file_names(method: str, features: Path | None, save_matrix: bool) -> list[str]:
-    """The files that a run writes, for a matrix in the format of the features."""
+    """The files that a run writes; the matrix has the format of the file of features."""
     blocks = BLOCK_FILES if method in (DEFAULT, PAPER) else ()
     return [*SCORE_FILES, *blocks, *([f"matrix{matrix_suffix(features)}"] if save_matrix else [])]
 
 
 def configured_selector(method: str, settings: Mapping[str, Any], others: Mapping[str, Any]) -> ScoreSelector:
-    """The selector that the options describe.
+    """Make the selector that the options describe.
 
     Parameters
     ----------
     method : str
-        Its name in the registry.
+        Name in the registry.
     settings : mapping
-        Parameters that have an option of their own; None if it was not given.
+        Parameters that have their own option; None for options that were not given.
     others : mapping
-        Parameters that --set names.
+        Parameters given with --set.
 
     Raises
     ------
@@ -81,14 +81,14 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
 
 
 def neighbors_to_link(selector: ScoreSelector) -> int | None:
-    """Nearest neighbours that each node is linked to if no graph is given; None refuses that case."""
+    """Number of nearest neighbours to link each node to if no graph is given; None if a graph is required."""
     number: int | None = getattr(selector, "n_neighbors", N_NEIGHBORS)
     return selector._default_neighbors if number is None else number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """A finished run of which nothing is written yet."""
+    """A finished run, of which nothing has been written yet."""
 
     network: NetworkInput
     selector: ScoreSelector  # fitted
@@ -111,12 +111,12 @@ def run_selection(
     data: AttributedGraph | FeatureTable = graph
     by_blocks = isinstance(selector, BlockGuidedSelector)
     if network.built_from_features:
-        # From the features only, the selector builds the graph itself, and so knows that it is made from the features.
+        # Given only features, the selector builds the graph itself, and so knows that it is not independent of them.
         data = FeatureTable(graph.features, graph.node_ids, graph.feature_names)
         if by_blocks:
             if selector.n_neighbors is None:
                 warnings.append(NO_GRAPH)
-            # A number that is set keeps the selector from warning as well, in words of the library.
+            # Setting the number avoids a second warning, which would name parameters of the library.
             selector.set_params(n_neighbors=neighbors_to_link(selector))
     stability = None
     with collected_warnings() as messages:
@@ -144,9 +144,9 @@ def json_summary(selection: Selection) -> dict[str, Any]:
 def file_contents(
     selection: Selection, command: str, *, labels: ObjectArray | None = None, save_matrix: bool = False
 ) -> dict[str, bytes]:
-    """The contents of all files by name, the first one to read first. The same run gives the same bytes.
+    """File name → content, starting with the file to open first. The same run gives the same bytes.
 
-    Known labels of the nodes are shown in the report.
+    `labels` are known labels of the nodes, which the report compares with the blocks.
     """
     summary, network, selector = selection.summary, selection.network, selection.selector
     blocks = (selector.labels_, selector._block_names()) if selection.by_blocks else ()
@@ -180,7 +180,7 @@ def file_contents(
 
 
 def _run_record(selection: Selection) -> dict[str, Any]:
-    """Everything needed to repeat the run, and its main results. It has no time and no place: runs can be compared."""
+    """What is needed to repeat the run, and its main results; no times or folders, so that runs can be compared."""
     selector, summary = selection.selector, selection.summary
     record = {
         "command": "select",

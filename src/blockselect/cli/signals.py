@@ -1,4 +1,4 @@
-"""Ctrl-C and other signals end the command with one line on stderr."""
+"""Signals, such as Ctrl-C, end the command with one line on stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
 def end_at_once() -> None:
     """Let signals end the process immediately.
 
-    This is for imports and for the end of the process, where an exception would be shown as a traceback or swallowed.
+    This is for imports and for the exit of the process, where an exception would print a traceback or be swallowed.
     """
     for number in MESSAGES:
         if signal.getsignal(number) is not signal.SIG_IGN:  # a background job may ignore Ctrl-C, nohup ignores SIGHUP
@@ -28,9 +28,9 @@ def end_at_once() -> None:
 
 
 def begin_work() -> None:
-    """Let signals raise `KeyboardInterrupt` from now on, so that files and processes are cleaned up.
+    """Let signals raise `KeyboardInterrupt`, so that files and processes are cleaned up.
 
-    Every command calls this once all its modules are imported. It changes only what `end_at_once` has set.
+    Every command calls this after its imports. Only the handlers that `end_at_once` has set are replaced.
     """
     for number in MESSAGES:
         if signal.getsignal(number) is _end:
@@ -39,7 +39,7 @@ def begin_work() -> None:
 
 
 def stopped(stop: KeyboardInterrupt) -> int:
-    """Say which signal stopped the command, and return the exit code that shells expect: 128 plus its number."""
+    """Print which signal stopped the command, and return the usual exit code: 128 plus the number of the signal."""
     number = stop.args[0] if stop.args else signal.SIGINT
     say(MESSAGES[number])
     return 128 + int(number)
@@ -51,15 +51,15 @@ def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (end
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
-    # SIGTERM and SIGHUP often arrive twice, once for the process and once for its group: the second one must not
-    # interrupt the cleaning up. A person who presses Ctrl-C may press it again.
+    # SIGTERM and SIGHUP often arrive twice, once for the process and once for its group; the second one must not
+    # interrupt the cleanup. A second Ctrl-C may.
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt(number)
 
 
 def _raise_again(swallowed: sys.UnraisableHookArgs) -> None:
-    """Repeat a signal that arrived in a finaliser (`__del__`, weak reference), where Python drops every exception."""
+    """Repeat a signal that arrived in a finaliser (`__del__`, weak reference), where Python discards exceptions."""
     if not isinstance(swallowed.exc_value, KeyboardInterrupt) or not hasattr(signal, "setitimer"):  # Windows has none
         sys.__unraisablehook__(swallowed)
         return

@@ -1,4 +1,4 @@
-"""What a slow command is doing, on stderr. This module is light, so that it speaks while the others are imported."""
+"""Messages on stderr about what a slow command is doing. They start while other modules are still being imported."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from threading import Event, Lock, Thread
 
 
 class Waiting:
-    """Says what is being done if the command takes longer than a second: a line per stage, and a dot per second."""
+    """If a command takes longer than a second, shows what it is doing: one line per stage and one dot per second."""
 
     def __init__(self, patience: float = 1.0) -> None:
         self.patience = patience  # seconds until the first line, and between two dots
-        self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # shown: the line that is not ended
+        self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # shown: the unfinished line
         self._lock, self._ended = Lock(), Event()
 
     def begin(self) -> None:
-        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # help and versions come in a moment
+        """Start the messages, unless the command is to be quiet."""
+        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # these are shown at once
             Thread(target=self._keep_speaking, daemon=True).start()
 
     def now(self, doing: str) -> None:
-        """Another stage begins."""
+        """Begin another stage."""
         with self._lock:
             if doing != self._doing:
                 self._doing = doing
@@ -31,13 +32,13 @@ class Waiting:
 
     @contextmanager
     def interrupted(self) -> Iterator[None]:
-        """Something else is written on a line of its own."""
+        """End the line, so that the caller can write other text on a line of its own."""
         with self._lock:
             self._end_line()
             yield
 
     def end(self) -> None:
-        """Say no more: the command has ended, or shows its result or a bar."""
+        """Stop: the command has ended, or shows its result or a progress bar."""
         with self._lock:
             self._ended.set()
             self._is_slow = False
@@ -45,7 +46,7 @@ class Waiting:
 
     @property
     def line_end(self) -> str:
-        """What ends the line; on a terminal, what comes next replaces it."""
+        """Text that ends the unfinished line or, on a terminal, erases it."""
         if not self._shown:
             return ""
         return f"\r{' ' * len(self._shown)}\r" if sys.stderr.isatty() else "\n"
