@@ -194,10 +194,17 @@ def test_options_that_do_not_go_together_are_refused_by_name(refuse, network, op
     assert complaint in refuse(*network.options, *options)
 
 
-@pytest.mark.parametrize("options", [("--top", "auto"), ("--paper", "--blocks", 3)])
-def test_a_missing_graph_is_refused_where_neighbours_are_no_substitute(refuse, network, options):
-    complaint = "--graph is not given; name a file of links, or link nearest neighbours with --neighbors N."
-    assert complaint in refuse("--features", network.features, *options)
+@pytest.mark.parametrize(
+    ("options", "cure"),
+    [
+        (("--top", "auto"), "pass a graph, or request a number of features."),
+        (("--paper", "--blocks", 3), "name a file of links, or link nearest neighbours with --neighbors N."),
+    ],
+)
+def test_a_missing_graph_is_refused_where_neighbours_are_no_substitute(refuse, network, options, cure):
+    complaint = refuse("--features", network.features, *options)
+    assert "--graph is not given" in complaint
+    assert cure in complaint
 
 
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99"])

@@ -90,4 +90,4 @@ def test_a_network_is_called_by_its_files_each_named_once(run, tmp_path):
     for graph, title in (("ring.npy", "ring.npy"), ("links.npy", "ring.npy with links.npy")):
         files = ("--features", tmp_path / "ring.npy", "--graph", tmp_path / graph)
         result = run("select", *files, "--method", "variance", "--top", 1, "--out", tmp_path / "out")
-        assert f"\n{title}: 6 nodes" in result.stdout
+        assert f"\n{title}: 6 nodes" in f"\n{result.stdout}"

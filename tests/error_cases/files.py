@@ -79,7 +79,7 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     ("an mtx of 10⁹ × 10⁹", "f.mtx", f"{MTX}1000000000 1000000000 1\n1 1 1\n", ("1,000,000,000", "1 entries")),
     ("an mtx of 10¹² entries", "f.mtx", f"{MTX}9 9 1000000000000\n1 1 1\n", ("too short",)),
     ("a full mtx of 10¹² entries", "f.mtx", f"{FULL_MTX}1000000 1000000\n1\n", ("1,000,000,000,000", "too short")),
-    ("a truncated mat", "f.mat", MAT[:-8], ("f.mat could not be read: an element states the type 14", "save one matrix")),
+    ("a short mat", "f.mat", MAT[:-8], ("f.mat could not be read: an element states the type 14", "save one matrix")),
     *(
         (f"a mat with numbers of type {kind}", "f.mat", MAT[:TAG] + struct.pack("<I", kind) + MAT[TAG + 4 :],
          (f"an element states the type {kind} and 96 bytes",))
