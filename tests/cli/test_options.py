@@ -143,6 +143,12 @@ def test_settings_are_numbers_constants_or_text():
             "leave it out with drop=['the age'], or give fill=0.",
             "leave it out with --drop 'the age', or give --fill 0.",
         ),
+        ("as_adjacency(edges, weight='year') uses it, weight=False not.", "--weight year uses it, --weight none not."),
+        (
+            "2 node(s) have no row; add them, or drop them: graph.subgraph(ids), ids(graph). Fits use fit(X).",
+            "2 node(s) have no row; add them.",
+        ),
+        ("lower it with set_params(solver__smoothing=…).", "lower it with --set solver__smoothing=…."),
         ("give header=False or one_hot=True, or weight=False.", "give --no-header or --one-hot, or --weight none."),
         ("n_blocks/x.csv: column 'n_blocks' of n_jobs.csv is empty.",) * 2,
         ("the weight of the links, fill and drop are words.",) * 2,

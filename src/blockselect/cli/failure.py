@@ -43,6 +43,8 @@ def in_options(message: str) -> str:
     Only the first word, names with an underscore, and ``name=value`` are taken to be parameters, because other matches
     may be ordinary words.
     """
+    message = re.sub(r"set_params\((.*?)\)", r"--set \1", message)
+    message = _without_calls(re.sub(r"as_adjacency\(edges, (.*?)\)", r"\1", message))
     message = re.sub(rf"\b({'|'.join(OPTION_OF)})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
     message = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, message)
     message = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), message)
@@ -51,6 +53,19 @@ def in_options(message: str) -> str:
     message = message.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
     names = r"^\w+(?= )|(?<![\w'\"/.])[a-z]+(_[a-z]+)+(?![\w'\"/]|\.\w)"  # not in quotes or paths
     return re.sub(names, lambda found: OPTION_OF.get(found[0], found[0]), message)
+
+
+def _without_calls(message: str) -> str:
+    """Leave out advice that contains a call of Python; the first clause, which names the problem, always stays."""
+
+    def is_call(text: str) -> bool:
+        return re.search(r"\w\((?!s\))", text) is not None  # but not "node(s)"
+
+    first, *others = re.split(r"(?<=\.) (?=[A-Z])", message)
+    problem, *advice = first.removesuffix(".").split(", or ")
+    clauses = [problem, *(clause for clause in advice if not is_call(clause))]
+    end = "." if first.endswith(".") else ""
+    return " ".join([", or ".join(clauses) + end, *(sentence for sentence in others if not is_call(sentence))])
 
 
 def _as_option(found: re.Match[str]) -> str:
