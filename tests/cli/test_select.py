@@ -340,19 +340,8 @@ def test_names_cannot_steer_the_terminal_or_pass_as_markup(run, network, tmp_pat
 
 
 def test_a_share_of_the_features_can_be_asked_for(run, network):
-    result = run(
-        "select",
-        *network.options,
-        "--blocks",
-        3,
-        "--top",
-        0.2,
-        "--set",
-        "n_candidates=2",
-        "--resamples",
-        0,
-        "--json",
-    )
+    options = ("--blocks", 3, "--top", 0.2, "--set", "n_candidates=2", "--resamples", 0, "--json")
+    result = run("select", *network.options, *options)
     assert len(json.loads(result.stdout)["selected"]) == 6
 
 

@@ -52,11 +52,11 @@ def test_stages_that_last_report_each_part(network):
 def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    with terminal.progress_bar(quiet=False) as report:
-        report("block models", 0, 1)
-        report("block models", 1, 1)
-        report("resampling", 2, 8)
-        report("cora.zip", 10, 20)
+    with terminal.progress_bar(quiet=False) as progress:
+        progress("block models", 0, 1)
+        progress("block models", 1, 1)
+        progress("resampling", 2, 8)
+        progress("cora.zip", 10, 20)
     for text in (
         "finding blocks in the network",
         "100%",
@@ -71,8 +71,8 @@ def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
 def test_a_quick_command_shows_nothing_when_quiet_or_where_no_terminal_is(monkeypatch):
     for stream, quiet in ((Terminal(), True), (StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
-        with terminal.progress_bar(quiet) as report:
-            report("ranking", 1, 2)
+        with terminal.progress_bar(quiet) as progress:
+            progress("ranking", 1, 2)
         assert stream.getvalue() == ""
 
 

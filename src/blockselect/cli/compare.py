@@ -140,13 +140,14 @@ def compare(
     """
     if out is None and quiet and not as_json:
         raise Failure("no output is requested; name a folder with --out, or use --json.")
+    has_classes = classes is not None or label_attribute is not None
     if protocol is None:
-        protocol = "structure" if (classes or label_attribute) is None else "clustering"
+        protocol = "clustering" if has_classes else "structure"
     if classes is not None and label_attribute is not None:
         raise Failure("--classes and --label-attribute both specify the known classes; use only one of them.")
     if dataset is not None and classes is not None:
         raise Failure("--classes can only be used with --features; a --dataset has its own classes.")
-    if dataset is None and (classes or label_attribute) is None and protocol in NEED_CLASSES:
+    if dataset is None and not has_classes and protocol in NEED_CLASSES:
         raise Failure(
             f"--protocol {protocol} needs known classes; give --classes FILE, or use --protocol structure or links."
         )
@@ -167,7 +168,7 @@ def compare(
     begin_work()
     waiting.now(STAGES["reading"])
     network = load_network(dataset, features, graph, opt.reading_options(context), n_neighbors=N_NEIGHBORS)
-    if (classes or label_attribute) is not None:
+    if has_classes:
         network = with_classes(network, classes)
     for note in () if quiet else network.notes:
         say(note)

@@ -61,13 +61,13 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         stages: dict[str, TaskID] = {}
 
-        def report(stage: str, done: int, total: int) -> None:
+        def show(stage: str, done: int, total: int) -> None:
             if stage not in stages:
                 stages[stage] = bar.add_task(STAGES.get(stage, stage), total=total)
             # How much of a single step is done is unknown, so its bar only pulses.
             bar.update(stages[stage], completed=done, total=None if (done, total) == (0, 1) else total)
 
-        yield report
+        yield show
 
 
 def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Sequence[str], *, verbose: bool) -> None:
