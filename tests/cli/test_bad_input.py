@@ -29,12 +29,6 @@ def refuse(run, tmp_path):
     return invoke
 
 
-def test_unknown_dataset_is_refused_with_the_known_and_a_guess(refuse):
-    known = "blogcatalog, citeseer, cora, cora-planetoid, debian"
-    assert f"no data set is called 'Corra'; choose one of: {known}. Did you mean cora?" in refuse("--dataset", "Corra")
-    assert "Did you mean" not in refuse("--dataset", "wikipedia")
-
-
 def test_one_way_to_name_the_network_is_needed(refuse, network):
     assert "either --dataset NAME or --features FILE" in refuse("--top", 3)
     assert ", not both" in refuse("--dataset", "cora", *network.options)
@@ -304,14 +298,6 @@ def test_too_little_memory_within_a_fit_is_said_once(refuse, network, monkeypatc
     monkeypatch.setattr(np.linalg, "eigh", out_of_memory)
     expected = f"not enough memory ({said or 'no size given'}); drop features first (for example by variance)."
     assert expected in refuse(*network.options)
-
-
-@pytest.mark.parametrize("arguments", [("--nope",), ("selec",), ("select", "--nope"), ("select", "--top")])
-def test_unknown_commands_and_options_are_one_line(run, arguments):
-    result = run(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
 
 
 def test_a_bug_is_not_dressed_up_as_bad_input(run, network, tmp_path, monkeypatch):

@@ -168,10 +168,6 @@ def test_every_command_is_listed_with_the_first_line_of_its_help(run, command):
         assert COMMANDS[command] in " ".join(re.sub("[│╭╮╰╯─]", " ", shown).split())
 
 
-def test_an_unknown_command_is_refused_with_a_guess(run):
-    assert "Did you mean 'select'?" in run("selct").stderr
-
-
 @pytest.mark.parametrize(
     ("package", "extra", "arguments"),
     [

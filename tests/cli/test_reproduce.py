@@ -172,12 +172,6 @@ def refused(result, tmp_path, message: str) -> bool:
     )
 
 
-def test_an_unknown_experiment_is_refused(run, config, tmp_path):
-    result = run("reproduce", "paramters", *options(config, tmp_path / "out"))
-    assert refused(result, tmp_path, "no experiment is called 'paramters'; choose one of: all, datasets,")
-    assert "Did you mean parameters?" in result.stderr
-
-
 def test_all_experiments_are_all_whatever_else_is_named():
     assert parse_experiments("datasets, all") == parse_experiments("all") == list(EXPERIMENTS)
     assert parse_experiments("effectiveness,datasets") == ["datasets", "effectiveness"]

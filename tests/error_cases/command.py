@@ -22,6 +22,8 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     # what is wrong, arguments, words
     ("an unknown command", ("selct",), ("Did you mean 'select'?",)),
     ("an unknown option", ("select", "--nope"), ("--nope",)),
+    ("an unknown option of all commands", ("--nope",), ("--nope",)),
+    ("an option without a value", ("select", "--top"), ("--top",)),
     ("neither a data set nor files", ("select", *OUT), ("--dataset NAME or --features FILE",)),
     ("a data set and files", ("select", "--dataset", "cora", *INPUT, *OUT), ("not both",)),
     ("an unknown data set", ("select", "--dataset", "corra", *OUT), ("'corra'", "Did you mean cora?")),
@@ -40,7 +42,11 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     ("all and a method", ("compare", *INPUT, "--methods", "all,mcfs", *OUT), ("no method is called 'all'",)),
     ("features as classes", ("compare", *INPUT, "--classes", "{features}", *OUT), ("columns", "expected two")),
-    ("an unknown experiment", ("reproduce", "efectiveness", *OUT), ("Did you mean effectiveness?",)),
+    (
+        "an unknown experiment",
+        ("reproduce", "efectiveness", *OUT),
+        ("choose one of: all, datasets,", "Did you mean effectiveness?"),
+    ),
     ("a configuration that is not TOML", ("reproduce", "all", "--config", "{features}", *OUT), ("features.csv",)),
     ("no experiment", ("reproduce",), ("Missing argument",)),
 )
