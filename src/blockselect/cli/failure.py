@@ -59,7 +59,7 @@ def _without_calls(message: str) -> str:
     """Leave out advice that contains a call of Python; the first clause, which names the problem, always stays."""
 
     def is_call(text: str) -> bool:
-        return re.search(r"\w\((?!s\))", text) is not None  # but not "node(s)"
+        return re.search(r"\w\((?!s\))", text) is not None  # "node(s)" is not a call
 
     first, *others = re.split(r"(?<=\.) (?=[A-Z])", message)
     problem, *advice = first.removesuffix(".").split(", or ")

@@ -17,7 +17,7 @@ from blockselect.cli.failure import OPTION_OF, Failure
 
 DEFAULT: Final = "block-model"
 PAPER: Final = "bmgufs"  # the only other method that finds blocks
-SEED = 0  # by default, so that the same command writes the same files
+SEED = 0  # the default seed, so that the same command writes the same files
 
 # The panels of the help.
 data_option: Any = partial(typer.Option, rich_help_panel="Data")
@@ -36,7 +36,7 @@ READING_OPTIONS = (
     *("node_ids", "feature_names", "transpose", "unknown_nodes", "weight", "id_column"),
     *("drop", "one_hot", "fill", "decimal", "label_attribute"),
 )
-"""Options for reading files; no_header is the other one."""
+"""Options for reading files, apart from no_header."""
 NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
 STANDARD_INPUT = Path("-")
 UnknownNodes = Literal["error", "drop"]

@@ -18,7 +18,7 @@ class Waiting:
 
     def begin(self) -> None:
         """Start the messages, unless the command is to be quiet."""
-        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # these are shown at once
+        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # help and versions are shown at once
             Thread(target=self._keep_speaking, daemon=True).start()
 
     def now(self, doing: str) -> None:
