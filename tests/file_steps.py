@@ -1,14 +1,13 @@
-"""Writing that is stopped at a chosen step."""
+"""Stop the writing of files at a chosen step."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-
-from blockselect.cli import outputs
 
 
 class Killer:
-    """Raises, or ends the process, at the n-th change that the writing makes to the file system."""
+    """Calls `stop` at the n-th change of the file system."""
 
     def __init__(self, at, stop):
         self.at, self.stop, self.done = at, stop, 0
@@ -24,6 +23,6 @@ class Killer:
         return counted
 
     def watch(self, patch):
-        patch(outputs, "_write", self.step(outputs._write))
+        patch(os, "fsync", self.step(os.fsync))
         for name in ("mkdir", "unlink", "replace", "rename"):
             patch(Path, name, self.step(getattr(Path, name)))

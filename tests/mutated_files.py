@@ -1,4 +1,4 @@
-"""Files for fuzzing: a sound one of each format, and what a reader may do with a changed one."""
+"""Files for fuzzing: a valid file of each format, and a check of how a mutated one is read."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ SOUND: dict[str, bytes] = {
     "table.xlsx": _written(lambda file: EDGES.to_excel(file, index=False)),
     "graph.graphml": "\n".join(networkx.generate_graphml(GRAPH)).encode(),
 }
-"""Name → content that is read without complaint."""
+"""Name → valid content."""
 
 
 def read_either_way(path: Path) -> list[str]:
-    """Read as features and as links, each with a result or an error that names the file; which had a result."""
+    """Read the file as features and as links, and return which succeeded; errors must name the file."""
     read_as = []
     for read in (read_features, read_graph):
         try:

@@ -1,4 +1,4 @@
-"""A command on a terminal of its own, and Ctrl-C."""
+"""Run the command on a pseudo-terminal, and press Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ import signal
 import subprocess
 import sys
 
+IMPATIENT = (  # runs the command and shows at once what it is doing
+    "from blockselect.cli.waiting import waiting; waiting.patience = 0.01\n"
+    "from blockselect.cli.main import main; main()"
+)
+
 
 def without_stages(stderr: str) -> str:
-    """What a command said, without the lines of a slow command about what it is doing."""
+    """The stderr of a command without the lines about what a slow command is doing."""
     return re.sub(r"^([^.\n]+ \.\.)?\.+\n?", "", stderr, flags=re.MULTILINE)
 
 

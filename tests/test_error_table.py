@@ -1,4 +1,4 @@
-"""Every error of the table is raised as it says: its class, its words, its exit code, and nothing written."""
+"""Every case of the table raises the stated error with the stated words or exit code, and writes nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_files(case, folder):
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    """Files of a network that nothing is wrong with."""
+    """The files of a valid network."""
     folder = tmp_path_factory.mktemp("network")
     feature_table().rename_axis("id").to_csv(folder / "features.csv")
     edge_table().to_csv(folder / "edges.csv", index=False)
@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("case", LIBRARY, ids=lambda case: case.title)
-@pytest.mark.filterwarnings("ignore")  # an error may come after a warning of it
+@pytest.mark.filterwarnings("ignore")  # a warning may precede the error
 def test_library_refuses(case, folder):
     write_files(case, folder)
     before = snapshot(folder)

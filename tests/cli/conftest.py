@@ -29,7 +29,7 @@ class NetworkFiles:
 
 @pytest.fixture(scope="session")
 def network(tmp_path_factory) -> NetworkFiles:
-    """60 nodes called n0 … and 30 features called gene_0 …; the edges in an order of their own."""
+    """60 nodes called n0 … and 30 features called gene_0 …; the edges in random order."""
     folder = tmp_path_factory.mktemp("network")
     graph = make_attributed_blocks(
         60, 3, n_informative=8, n_redundant=4, n_noise=18, mean_degree=8, random_state=2

@@ -1,7 +1,7 @@
-"""Every command of the documentation and of the help works, on small stand-ins for files and data sets.
+"""Every command in the documentation and in the help works, on small substitutes for files and data sets.
 
-Commands in blocks of code run as they are printed. Commands within sentences may leave out what the sentence is not
-about, such as the files, which are filled in.
+Commands in code blocks run as they are printed. Commands within sentences may leave out what the sentence is not about,
+such as the files, which are added.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ pytest.importorskip("pyarrow")
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FILLED_IN = {  # subcommand → what its arguments must have, and what is filled in otherwise
+FILLED_IN = {  # subcommand → one of these must be among its arguments; otherwise these are added
     "select": (("--features", "--dataset", "--graph"), "--features table.csv --graph edges.csv"),
     "compare": (("--features", "--dataset"), "--features table.csv --graph edges.csv"),
     "reproduce": (("all",), "all --config quick"),
@@ -38,7 +38,7 @@ FILLED_IN = {  # subcommand → what its arguments must have, and what is filled
 
 
 def printed() -> list[str]:
-    """Commands in blocks of code and in the examples of the help, without comments."""
+    """Commands in code blocks and in the examples of the help, without comments."""
     blocks = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
     helps = chain(app.registered_callback.callback.__doc__.splitlines(), *map(examples, COMMANDS))
     lines = (line.strip().partition(" # ")[0].strip() for line in [*blocks, *helps])
@@ -108,7 +108,7 @@ def folder(tmp_path, monkeypatch, network):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Experiments end where their trials would begin."""
+    """Experiments end before their trials."""
     monkeypatch.setattr(engine, "run_experiments", lambda *_, **settings: None)
     monkeypatch.setattr(engine, "complete_rows", lambda plans, *_: {name: [{"error": None}] for name in plans})
     monkeypatch.setattr(page, "make_files", lambda *_, **settings: ({"config.json": b""}, {}))

@@ -1,4 +1,4 @@
-"""Files of users: the command reads them all, and says what to give where they do not fit."""
+"""Files in many formats on the command line; errors say which option to use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-
-from blockselect.cli.inputs import load_network
 
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("pyarrow")
@@ -85,11 +83,11 @@ def test_options_of_files_are_refused_where_they_change_nothing(run, frame, tmp_
     assert "--weight can only be used with --graph" in run("select", *features, "--weight", "calls").stderr
 
 
-def test_a_network_from_one_file_is_called_by_it_once(tmp_path):
-    path = tmp_path / "ring.npy"
-    ring = np.roll(np.eye(6), 1, axis=0)
-    np.save(path, ring + ring.T)
-    other = tmp_path / "links.npy"
-    np.save(other, ring + ring.T)
-    assert load_network(None, path, path, {}, n_neighbors=None).title == "ring.npy"
-    assert load_network(None, path, other, {}, n_neighbors=None).title == "ring.npy with links.npy"
+def test_a_network_is_called_by_its_files_each_named_once(run, tmp_path):
+    ring = np.roll(np.eye(6), 1, axis=0) + np.diag([0.0, 1, 2, 3, 4, 5])
+    for name in ("ring.npy", "links.npy"):
+        np.save(tmp_path / name, ring + ring.T)
+    for graph, title in (("ring.npy", "ring.npy"), ("links.npy", "ring.npy with links.npy")):
+        files = ("--features", tmp_path / "ring.npy", "--graph", tmp_path / graph)
+        result = run("select", *files, "--method", "variance", "--top", 1, "--out", tmp_path / "out")
+        assert f"\n{title}: 6 nodes" in f"\n{result.stdout}"

@@ -1,4 +1,4 @@
-"""Graphs whose nodes have attributes, standard input, and tables of other programs, on the command line."""
+"""Graphs with node attributes, standard input, and tables of other programs, on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of the command repeat what the library has: parameters, defaults, choices and names."""
+"""The options of the command agree with the library: parameters, defaults, choices and names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = {  # parameter → the default that the help shows
     "block_model": "mixed",
     "random_state": "0",
     "n_jobs": "1",
-    "n_neighbors": f"{N_NEIGHBORS}, with a warning; required with --paper",
+    "n_neighbors": f"{N_NEIGHBORS}, with a warning; required with --paper and methods guided by the network",
 }
 
 
@@ -88,19 +88,15 @@ def test_all_methods_are_listed(run):
     assert all(re.search(rf"^ {name} ", listed, flags=re.MULTILINE) for name in SELECTORS)
 
 
-def choices(annotation):
-    return set(get_args(get_args(get_args(annotation)[0])[0]))
-
-
 def test_choices_are_those_of_the_library():
     assert set(command.FAMILIES) == set(FAMILIES)
     assert get_args(options.UnknownNodes) == get_args(UnknownNodes)
 
 
 def test_names_for_completion_are_those_of_the_library():
-    assert tuple(SELECTORS) == get_args(options.MethodName)
+    assert list(SELECTORS) == options.METHODS
     assert tuple(DATASETS) == options.DATASETS
-    assert choices(compare.Protocol) == set(PROTOCOLS)
+    assert set(compare.PROTOCOLS) == set(PROTOCOLS)
     assert tuple(compare.METHODS.split(",")) == DEFAULT_METHODS
     assert {name for name, protocol in PROTOCOLS.items() if protocol.needs_classes} == set(compare.NEED_CLASSES)
 
@@ -147,6 +143,12 @@ def test_settings_are_numbers_constants_or_text():
             "leave it out with drop=['the age'], or give fill=0.",
             "leave it out with --drop 'the age', or give --fill 0.",
         ),
+        ("as_adjacency(edges, weight='year') uses it, weight=False not.", "--weight year uses it, --weight none not."),
+        (
+            "2 node(s) have no row; add them, or drop them: graph.subgraph(ids), ids(graph). Fits use fit(X).",
+            "2 node(s) have no row; add them.",
+        ),
+        ("lower it with set_params(solver__smoothing=…).", "lower it with --set solver__smoothing=…."),
         ("give header=False or one_hot=True, or weight=False.", "give --no-header or --one-hot, or --weight none."),
         ("n_blocks/x.csv: column 'n_blocks' of n_jobs.csv is empty.",) * 2,
         ("the weight of the links, fill and drop are words.",) * 2,

@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from blockselect import SELECTORS, make_selector
-from blockselect.cli.options import complete_dataset
 
 
 @pytest.mark.parametrize("method", ["morans-i", "variance", "mcfs", "mmpop"])
@@ -65,7 +64,7 @@ def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--method", "mcf"), "'mcf' is not one of 'block-model', 'bmgufs', "),
+        (("--method", "mcf"), "no method is called 'mcf'; choose one of: block-model, bmgufs, "),
         (
             ("--method", "mcfs", "--paper"),
             "--paper means --method bmgufs, but --method is 'mcfs'; use only one of them.",
@@ -88,10 +87,6 @@ def test_what_a_method_does_not_have_is_refused(run, network, tmp_path, options,
     assert (result.exit_code, result.stdout) == (2, "")
     assert complaint in result.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_names_are_completed():
-    assert complete_dataset("cor") == ["cora", "cora-planetoid"]
 
 
 def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_path):

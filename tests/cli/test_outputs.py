@@ -1,4 +1,4 @@
-"""A folder of results is written as one unit: whole, or not at all, whatever ends the writing and whenever."""
+"""All files of a folder of results are written, or none, however and whenever the writing ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from threading import Thread
 
 import pytest
 
-from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
 from blockselect.cli.outputs import check_folder, write_together
 from file_steps import Killer
@@ -79,7 +78,7 @@ def test_a_failure_at_any_step_leaves_what_was_there(tmp_path, monkeypatch, befo
             else:
                 break
         assert tree(folder) == before
-        check_folder(folder, FILES, [], overwrite=False)  # its files are still known as those of this program
+        check_folder(folder, FILES, [], overwrite=False)  # its files are still recognised as written by this program
         assert sorted(path.name for path in folder.parent.iterdir()) == (["results"] if before else [])
     assert n_steps > 7
     assert tree(folder) == FILES
@@ -113,7 +112,7 @@ print(code, at)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied here")
 @pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
 def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_path, capsys, before):
-    """For each step a process that ends there, with a folder of its own; the next run repairs it and says so."""
+    """One process is killed at each step, each in its own folder; the next run repairs the folder and says so."""
     command = [sys.executable, "-c", KILLED, Path(__file__).parents[1], tmp_path, repr(before), repr(FILES)]
     code, n_steps = map(int, subprocess.run(command, capture_output=True, check=True).stdout.split())
     assert code == 0
@@ -149,7 +148,7 @@ def test_results_above_that_a_killed_run_left_are_kept_for_the_next_run_into_tha
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks on folders here")
 @pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
 def test_two_writers_of_one_folder_do_not_mix_their_files(tmp_path, before):
-    """At each step of the first writer another one begins, which is given time to finish."""
+    """At each step of the first writer, a second one starts and is given time to finish."""
     others = dict.fromkeys(FILES, b"of the other")
     n_steps = 0
     while True:
@@ -176,9 +175,7 @@ def test_two_writers_of_one_folder_do_not_mix_their_files(tmp_path, before):
 
 
 def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        outputs, "_write", lambda path, content: fail(OSError(28, "No space left on device", str(path)))
-    )
+    monkeypatch.setattr(os, "fsync", lambda descriptor: fail(OSError(28, "No space left on device")))
     message = (
         r"--out is '.*results', where the results could not be written: No space left on device; .* Free some space"
     )

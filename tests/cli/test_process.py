@@ -1,4 +1,4 @@
-"""The command as a process of its own: entry, version, help, reproducibility, progress, Ctrl-C."""
+"""The command in its own process: version, help, reproducibility, progress, completion, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,19 +12,16 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import blockselect
-from blockselect.cli import commands
-from blockselect.cli.commands import COMMANDS, app, load_command
+from blockselect.cli.commands import COMMANDS, load_command
 from blockselect.utils.extras import install_advice
-from terminal import interrupt_on_terminal, without_stages
+from terminal import IMPATIENT, interrupt_on_terminal, without_stages
 
 QUICK = ("--blocks", "3", "--top", "5")
 COMMAND = (sys.executable, "-m", "blockselect.cli.main")
-IMPATIENT = (
-    "from blockselect.cli import waiting; waiting.PATIENCE = 0.01; from blockselect.cli.main import main; main()"
-)
 
 
 def blockselect_process(*arguments, **options):
@@ -61,7 +58,7 @@ def test_a_process_writes_the_same_bytes_as_a_call(run, network, tmp_path):
     options = ["select", *network.options, *QUICK]
     done = blockselect_process(*options, "--out", str(tmp_path / "process"))
     assert done.returncode == 0, done.stderr
-    assert without_stages(done.stderr) == ""  # no progress bar where stderr is no terminal
+    assert without_stages(done.stderr) == ""  # no progress bar, because stderr is not a terminal
     assert "wrote " in done.stdout
     run(*options, "--out", tmp_path / "call")
     for path in (tmp_path / "call").iterdir():
@@ -87,7 +84,7 @@ def test_a_slow_command_says_what_it_is_doing_even_while_it_loads(network, tmp_p
         for more in ((), ("--quiet", "--overwrite"))
     )
     lines = loud.stderr.splitlines()
-    assert re.fullmatch(r"loading blockselect \.{9,}", lines[0])  # a dot per moment of patience
+    assert re.fullmatch(r"loading blockselect \.{9,}", lines[0])  # one dot per 0.01 s
     stages = [line.rstrip(".") for line in lines]
     assert stages[1] == "reading the network "
     assert stages[-1] == "drawing the report "
@@ -107,7 +104,7 @@ HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 
 
 def imported(*arguments):
-    """Top-level modules that a process imports, as it reports them."""
+    """Top-level modules that a process imports."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments], capture_output=True, text=True, check=False
     )
@@ -171,10 +168,6 @@ def test_every_command_is_listed_with_the_first_line_of_its_help(run, command):
         assert COMMANDS[command] in " ".join(re.sub("[│╭╮╰╯─]", " ", shown).split())
 
 
-def test_an_unknown_command_is_refused_with_a_guess(run):
-    assert "Did you mean 'select'?" in run("selct").stderr
-
-
 @pytest.mark.parametrize(
     ("package", "extra", "arguments"),
     [
@@ -199,9 +192,9 @@ def test_a_module_of_our_own_that_is_missing_is_a_bug_and_shown_as_one(monkeypat
         load_command("datasets")
 
 
-@pytest.mark.parametrize("module", ["blockselect.cli.failure", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
+@pytest.mark.parametrize("module", ["blockselect.cli.signals", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
-    """Interrupted as soon as a module is there; the heavy ones are imported after the entry took over."""
+    """The process is interrupted as soon as it has imported the module."""
     with subprocess.Popen(
         [sys.executable, "-X", "importtime", *COMMAND[1:], "select", "--dataset", "cora", "--out", tmp_path / "out"],
         stdout=subprocess.PIPE,
@@ -211,21 +204,21 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
         for line in process.stderr:
             if line.rpartition("|")[2].strip() == module:
                 break
-        if module == "blockselect.cli.failure":  # the entry itself: it takes over an instant later
+        if module == "blockselect.cli.signals":  # the entry point itself, which handles signals an instant later
             process.stderr.readline()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate()
-    # The lines of Python itself may end the line of the dots.
+    # Lines that Python itself writes may end the line of dots.
     said = [line for line in without_stages(stderr).splitlines() if line and not line.startswith("import time:")]
     assert (process.returncode, stdout, said) == (130, "", ["interrupted."])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_ctrl_c_in_a_call_is_one_line_and_leaves_nothing(run, network, tmp_path, monkeypatch):
-    def interrupted(self, *args, **options):
+    def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(blockselect.BlockModelSelector, "fit", interrupted)
+    monkeypatch.setattr(pd, "read_csv", interrupted)
     result = run("select", *network.options, "--out", tmp_path / "out")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted.\n")
     assert list(tmp_path.iterdir()) == []
@@ -246,7 +239,7 @@ def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, t
 )
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes cannot be listed here")
 def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, tmp_path, name, code, said):
-    """While two workers cluster, which would take hours."""
+    """Two workers are running K-means, which would take hours."""
     classes = tmp_path / "classes.csv"
     classes.write_text("id,class\n" + "".join(f"n{node},{node % 2}\n" for node in range(60)))
     options = [*network.options, "--classes", classes, "--methods", "variance", "--runs", "1000000", "--workers", "2"]
@@ -263,19 +256,20 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
             process.send_signal(getattr(signal, name))
             stdout, stderr = process.communicate(timeout=60)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)  # or it would go on for hours
+            os.killpg(process.pid, signal.SIGKILL)  # otherwise it would run for hours
             raise
     assert (process.returncode, stdout, without_stages(stderr)) == (code, "", said)
     assert list(tmp_path.iterdir()) == [classes]
     until = time.monotonic() + 20
-    while session_of(process.pid) and time.monotonic() < until:  # the tracker of semaphores ends a moment later
+    while session_of(process.pid) and time.monotonic() < until:  # the resource tracker ends a moment later
         time.sleep(0.02)
     assert session_of(process.pid) == {}
 
 
 SIGNAL_IN_FINALISER = """
 import os, signal, weakref
-from blockselect.cli import inputs, main
+import pandas
+from blockselect.cli import main
 
 def send(*_):
     os.kill(os.getpid(), signal.SIGTERM)
@@ -287,14 +281,14 @@ class Thing:
 class Finalised:
     __del__ = send
 
-def load_network(*arguments, load=inputs.load_network, **options):
+def read_csv(*arguments, read=pandas.read_csv, **options):
     for finalised in (True, False):
         thing = Finalised() if finalised else Thing()
         reference = None if finalised else weakref.ref(thing, send)
         del thing
-    return load(*arguments, **options)
+    return read(*arguments, **options)
 
-inputs.load_network = load_network
+pandas.read_csv = read_csv
 main.main()
 """
 
@@ -308,12 +302,12 @@ def test_a_signal_is_not_lost_in_a_finaliser(network, tmp_path):
 
 
 def session_of(leader):
-    """Living processes that a session leader has started, itself included, and what each has worked, in ticks."""
+    """Running processes of a session → their CPU time in clock ticks."""
     found = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
-        except OSError:  # it ended meanwhile
+        except OSError:  # the process has ended
             continue
         if int(fields[3]) == leader and fields[0] != "Z":
             found[int(status.parent.name)] = int(fields[11]) + int(fields[12])
@@ -324,26 +318,6 @@ def test_a_missing_package_that_no_extra_brings_is_not_explained_away():
     assert install_advice(ModuleNotFoundError("no rich", name="rich.table")).endswith("pip install 'blockselect[cli]'.")
     assert install_advice(ModuleNotFoundError("no numpy", name="numpy")) is None
     assert install_advice(ImportError("who knows")) is None
-
-
-def test_an_error_that_nobody_expected_keeps_its_traceback(monkeypatch):
-    """Whoever mends it needs to see where it came from."""
-
-    def broken(self, context):
-        raise ArithmeticError("of ours")
-
-    monkeypatch.setattr(commands.TyperGroup, "invoke", broken)
-    with pytest.raises(ArithmeticError, match="of ours"):
-        app(["datasets"])
-
-
-def test_a_command_whose_module_lacks_a_package_of_no_extra_keeps_its_error(monkeypatch):
-    def without(name):
-        raise ModuleNotFoundError("No module named 'numpy.random'", name="numpy.random")
-
-    monkeypatch.setattr(commands, "import_module", without)
-    with pytest.raises(ModuleNotFoundError, match=r"numpy\.random"):
-        load_command("select")
 
 
 def test_a_broken_installation_keeps_its_error():

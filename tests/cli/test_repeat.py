@@ -1,4 +1,4 @@
-"""The command on the page is the one that was given, without folders and without where the result went."""
+"""The report shows the command that was given, without the folders of files and of results."""
 
 from __future__ import annotations
 
@@ -31,20 +31,8 @@ def test_the_page_shows_the_options_that_were_given(run, network, tmp_path):
 
 
 def test_the_command_on_the_page_gives_the_same_page(run, network, tmp_path, monkeypatch):
-    run(
-        "select",
-        *network.options,
-        "--top",
-        5,
-        "--blocks",
-        3,
-        "--set",
-        "n_candidates=2",
-        "--resamples",
-        0,
-        "--out",
-        tmp_path / "a",
-    )
+    quick = ("--top", 5, "--blocks", 3, "--set", "n_candidates=2", "--resamples", 0)
+    run("select", *network.options, *quick, "--out", tmp_path / "a")
     monkeypatch.chdir(network.features.parent)
     again = command_on(tmp_path / "a" / "report.html")[1:-1]
     assert run(*again, tmp_path / "b").exit_code == 0

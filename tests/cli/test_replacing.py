@@ -1,4 +1,4 @@
-"""No input is replaced by a result, and no file of somebody else unless that is asked for."""
+"""Results never replace input files, and replace files of other programs only with --overwrite."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import os
 import shutil
 
 import pytest
-
-from blockselect.cli import inputs
 
 QUICK = ("--blocks", 3, "--top", 5, "--set", "n_candidates=1", "--resamples", 0)
 SELECT = ("select", *QUICK)
@@ -17,7 +15,7 @@ COMPARE = ("compare", "--protocol", "structure", "--methods", "variance", "--top
 
 @pytest.fixture
 def files(network, tmp_path):
-    """Options with copies of the network's files, in a folder that results may go to."""
+    """A folder with copies of the files of the network, to which results may be written."""
     for path in (network.features, network.edges):
         shutil.copy(path, tmp_path)
     return tmp_path
@@ -28,14 +26,12 @@ def contents(folder):
 
 
 @pytest.fixture
-def refuse(run, files, monkeypatch):
-    """The complaint of a command that is refused before any work and leaves all as it was."""
+def refuse(run, files):
+    """Run a command that must be refused, check that no file has changed, and return the error message."""
 
     def invoke(*arguments):
         before = contents(files)
-        with monkeypatch.context() as patch:
-            patch.setattr(inputs, "load_network", lambda *_, **__: pytest.fail("work was begun"))
-            result = run(*arguments)
+        result = run(*arguments)
         assert (result.exit_code, result.stdout) == (2, ""), result.stderr
         assert result.stderr.startswith("error: --out is ")
         assert result.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`blockselect select` writes what the selector finds, the same each time."""
+"""`blockselect select` writes the results of the selector, with the same bytes each time."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def table(path):
 
 @pytest.fixture(scope="module")
 def selector(network):
-    """What the command should come to with QUICK."""
+    """The selector that the command should fit with QUICK."""
     selector = BlockModelSelector(5, **SAME)
     return selector.fit(network.graph.features.toarray(), adjacency=network.graph.adjacency)
 
 
 @pytest.fixture(scope="module")
 def done(run, network, tmp_path_factory):
-    """One run with QUICK: its folder, which tests must not change, and what it showed."""
+    """One run with QUICK: its folder, which tests must not change, and its stdout."""
     folder = tmp_path_factory.mktemp("done") / "out"
     result = run("select", *network.options, *QUICK, "--out", folder)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -340,19 +340,8 @@ def test_names_cannot_steer_the_terminal_or_pass_as_markup(run, network, tmp_pat
 
 
 def test_a_share_of_the_features_can_be_asked_for(run, network):
-    result = run(
-        "select",
-        *network.options,
-        "--blocks",
-        3,
-        "--top",
-        0.2,
-        "--set",
-        "n_candidates=2",
-        "--resamples",
-        0,
-        "--json",
-    )
+    options = ("--blocks", 3, "--top", 0.2, "--set", "n_candidates=2", "--resamples", 0, "--json")
+    result = run("select", *network.options, *options)
     assert len(json.loads(result.stdout)["selected"]) == 6
 
 
@@ -410,7 +399,7 @@ def test_paper_is_bmgufs_itself_with_its_own_solver(run, network, tmp_path):
     assert record["selector"] == {"class": "BMGUFS", **selector.get_params(deep=False), "solver": solver}
     assert (record["sparsity"], record["n_iter"], record["candidates"]) == (selector.sparsity_, 200, None)
     rows = table(tmp_path / "out" / "scores.csv")
-    assert list(rows[0]) == ["rank", "feature", "score", "selected"]  # no stability, unless it is asked for
+    assert list(rows[0]) == ["rank", "feature", "score", "selected"]  # no stability, unless it is requested
     by_rank = selector.scores_[np.argsort(selector.ranking_)]
     assert_allclose([float(row["score"]) for row in rows], by_rank, rtol=1e-9, atol=1e-15)
     assert "candidate block models" not in result.stdout
@@ -536,7 +525,7 @@ def test_a_search_that_was_cut_is_shown_and_recorded(run, network, done, tmp_pat
 
 
 class Cells:
-    """What is read of an AnnData, so that the test needs no anndata."""
+    """The attributes of an AnnData that are read, so that the test does not need anndata."""
 
     layers = uns = {}  # noqa: RUF012
 
@@ -572,7 +561,7 @@ def test_q_values_on_a_graph_made_from_the_features_come_with_the_warning_of_the
 
 
 def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
-    """Features that were shuffled over the nodes match no graph."""
+    """Features that were shuffled over the nodes are not associated with the graph."""
     features = network.graph.features.toarray()
     rng = np.random.default_rng(0)
     np.save(tmp_path / "features.npy", np.column_stack([rng.permutation(column) for column in features.T]))

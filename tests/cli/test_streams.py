@@ -1,4 +1,4 @@
-"""Streams that are closed, full or cut off: one line at most, the right exit code, and no traceback."""
+"""Streams that are closed or full: at most one line of error, the right exit code, and no traceback."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_a_reader_that_goes_away_ends_the_command_without_a_word():
         text=True,
         check=False,
     )
-    assert without_stages(done.stderr) in ("code 0\n", "code 1\n")  # 0 where all was written before the reader went
+    assert without_stages(done.stderr) in ("code 0\n", "code 1\n")  # 0 if all was written before the reader ended
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names of files are text here")
 def test_names_that_stdout_cannot_show_are_shown_in_part(network, tmp_path):
-    """A folder and a file of bytes that are no UTF-8, with a character that would steer the terminal."""
+    """Names of a folder and a file that are not valid UTF-8 and contain an escape character."""
     features = os.fsencode(tmp_path) + b"/fe\xff\x1b[31m.csv"
     with open(features, "wb") as file:
         file.write(network.features.read_bytes())

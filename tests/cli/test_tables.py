@@ -1,4 +1,4 @@
-"""Tables of users on the command line: ids anywhere, columns to drop, text, labels and blocks from files."""
+"""Tables on the command line: any id column, dropped columns, text, and labels and blocks from files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUICK = ("--top", "4", "--resamples", "0", "--set", "n_candidates=3")
 
 @pytest.fixture
 def table(network, tmp_path):
-    """The features with the ids last, two columns of text and a class label."""
+    """Features with two columns of text, a class label, and the ids in the last column."""
     features = pd.read_csv(network.features)
     ids = features.pop("id")
     made = features.assign(
@@ -29,7 +29,7 @@ def table(network, tmp_path):
 
 @pytest.fixture
 def labels(network, tmp_path):
-    """The planted blocks by name, in an order of their own."""
+    """The planted blocks as names, in reverse order of the nodes."""
     names = [f"team {block}" for block in network.graph.classes]
     rows = pd.DataFrame({"node": [f"n{node}" for node in range(60)], "team": names})
     rows.iloc[::-1].to_csv(tmp_path / "labels.csv", index=False)
@@ -84,9 +84,9 @@ COUNTS = np.random.default_rng(1).poisson(0.4, 60)
         ("class", np.arange(60) % 3, True),
         ("Class_Label", np.arange(60) % 5 + 1, True),
         ("y", np.arange(60) % 2 + 1, True),
-        ("class", COUNTS, False),  # a word that is called so: most nodes do not have it
+        ("class", COUNTS, False),  # a word of this name: most nodes do not have it
         ("class", (COUNTS > 0), False),
-        ("cluster", np.where(np.arange(60) % 3 == 1, 4, np.arange(60) % 3), True),  # 1 and 3 are not there
+        ("cluster", np.where(np.arange(60) % 3 == 1, 4, np.arange(60) % 3), True),  # 1 and 3 do not occur
         ("target", np.arange(60), False),  # too many values
         ("label", np.linspace(0, 1, 60), False),
         ("age", np.arange(60) % 3, False),
@@ -115,7 +115,7 @@ def test_labels_without_blocks_have_no_effect_and_say_so(run, network, labels, t
     options = ("--labels", labels, "--method", "variance", "--top", 4)
     result = run("select", *network.options, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert result.stderr.startswith("warning: --labels has no effect")
+    assert result.stderr.startswith("warning: known labels have no effect")
     (message,) = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["warnings"]
     assert result.stderr == f"warning: {message}\n"
     assert f"<ul><li>{message}</li></ul>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the terminal shows while a fit goes on, and of its result."""
+"""Progress on the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from io import StringIO
 import pytest
 
 from blockselect import BMGUFS, BlockModelSelector, selection_stability
-from blockselect.cli import failure, terminal, waiting
+from blockselect.cli import terminal
+from blockselect.cli.waiting import Waiting
 
 
 class Terminal(StringIO):
@@ -29,11 +30,11 @@ def test_every_stage_of_a_fit_has_a_name_here(network):
     selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
     selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3, progress=progress)
     BMGUFS(5, n_blocks=3, n_candidates=1).fit(graph.features, adjacency=graph.adjacency, progress=progress)
-    assert {*seen, "reading", "writing"} == set(terminal.STAGES)  # these two are the command's
+    assert {*seen, "reading", "writing"} == set(terminal.STAGES)  # these two are reported by the command
 
 
 def test_stages_that_last_report_each_part(network):
-    """No bar stands still: every block model that is found, refined or rescored moves it."""
+    """Each block model that is found, refined or rescored moves the bar."""
     seen = []
     selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, random_state=0)
     selector.fit(network.graph.features, adjacency=network.graph.adjacency, progress=lambda *step: seen.append(step))
@@ -51,11 +52,11 @@ def test_stages_that_last_report_each_part(network):
 def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    with terminal.progress_bar(quiet=False) as report:
-        report("block models", 0, 1)
-        report("block models", 1, 1)
-        report("resampling", 2, 8)
-        report("cora.zip", 10, 20)
+    with terminal.progress_bar(quiet=False) as progress:
+        progress("block models", 0, 1)
+        progress("block models", 1, 1)
+        progress("resampling", 2, 8)
+        progress("cora.zip", 10, 20)
     for text in (
         "finding blocks in the network",
         "100%",
@@ -70,15 +71,14 @@ def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
 def test_a_quick_command_shows_nothing_when_quiet_or_where_no_terminal_is(monkeypatch):
     for stream, quiet in ((Terminal(), True), (StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
-        with terminal.progress_bar(quiet) as report:
-            report("ranking", 1, 2)
+        with terminal.progress_bar(quiet) as progress:
+            progress("ranking", 1, 2)
         assert stream.getvalue() == ""
 
 
 @pytest.mark.parametrize("stream", [StringIO, Terminal])
 def test_messages_stand_on_lines_of_their_own_between_the_dots(monkeypatch, stream):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
-    monkeypatch.setattr(failure, "waiting", slow := waiting.Waiting())
+    slow = Waiting(patience=0.01)
     monkeypatch.setattr(sys, "argv", ["blockselect"])
     monkeypatch.setattr(sys, "stderr", shown := stream())
 
@@ -89,7 +89,8 @@ def test_messages_stand_on_lines_of_their_own_between_the_dots(monkeypatch, stre
     slow.now("reading")
     slow.begin()
     until_shown("reading .....")
-    failure.say("a message")
+    with slow.interrupted():
+        print("a message", file=sys.stderr)
     until_shown("message\nreading ...")
     slow.end()
     said = shown.getvalue()

@@ -1,4 +1,4 @@
-"""Every kind of refusal once: what was done, the class of the error, and words of its message."""
+"""Every kind of error once: what was done, the class of the error, and words in its message."""
 
 from __future__ import annotations
 

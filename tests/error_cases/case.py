@@ -1,4 +1,4 @@
-"""Case: one bad input and what it must lead to; and the small network that cases spoil."""
+"""Case: a bad input and the error that it must cause; and the small network that the cases modify."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ N_NODES, N_FEATURES = 24, 12
 
 @dataclass(frozen=True)
 class Case:
-    """Run in an empty folder, it must fail so, and leave the folder as it was."""
+    """A bad input. It is run in an empty folder, must fail with this error, and must not change the folder."""
 
     title: str  # what was done
-    words: tuple[str, ...]  # all of them in the message
+    words: tuple[str, ...]  # the message contains all of them
     call: Callable[[Path], Any] | None = None  # of the library, given the folder
     error: type[Exception] = ValueError
     arguments: tuple[str, ...] = ()  # of the command; {features}, {edges}, {classes}, {folder} stand for paths
-    files: tuple[tuple[str, bytes], ...] = ()  # in the folder beforehand
+    files: tuple[tuple[str, bytes], ...] = ()  # exist in the folder beforehand
 
 
 @cache
 def network() -> AttributedGraph:
-    """24 nodes in three blocks and 12 features; copies are spoiled, never this."""
+    """24 nodes in three blocks and 12 features; cases modify copies of it."""
     return make_attributed_blocks(
         N_NODES, 3, n_informative=4, n_redundant=2, n_noise=6, mean_degree=6, random_state=1
     ).graph

@@ -1,6 +1,6 @@
-"""Bad features, graphs and parameters given to the library; a rule that several functions share is tried in one.
+"""Bad features, graphs and parameters passed to the library; a check that functions share is tested with one of them.
 
-The checks of features and graphs are in tests/graphs; here are a few of them, to see that `fit` makes them.
+The checks of features and graphs are tested in tests/inputs; a few are repeated here, to test that `fit` applies them.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def _compare(methods: Any = ("variance",), numbers: Any = (3,), **settings: Any)
 
 
 def _pyg(**changes: Any) -> Any:
-    """Looks like data of PyTorch Geometric."""
+    """An object that looks like the data of PyTorch Geometric."""
     return SimpleNamespace(**{"edge_index": np.array([[0, 1], [1, 2]]), "num_nodes": 3, **changes})
 
 
@@ -222,7 +222,7 @@ def _cases() -> list[Case]:
 
 
 def _closed(call: Callable[[], Any]) -> Any:
-    """Figures that were begun are closed."""
+    """Call, and close all figures."""
     try:
         return call()
     finally:

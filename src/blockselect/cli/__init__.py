@@ -1,1 +1,1 @@
-"""The command `blockselect`: one subcommand a file."""
+"""The command `blockselect`: one module per subcommand."""

@@ -1,4 +1,4 @@
-"""The command `blockselect` and its subcommands, each of which is imported when it is used."""
+"""The command `blockselect` and its subcommands, which are imported when they are used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from blockselect import __version__
-from blockselect.cli.failure import Failure, complain, stopped
+from blockselect.cli.failure import Failure, complain
+from blockselect.cli.signals import stopped
 from blockselect.utils.versions import show_versions
 
 COMMANDS: dict[str, str] = {
@@ -20,11 +21,11 @@ COMMANDS: dict[str, str] = {
     "compare": "Compare methods by how well their top features recover clusters, classes or links.",
     "reproduce": "Repeat the paper's experiments and check its claims. The same command resumes an interrupted run.",
 }
-"""Subcommand, which is in the module of the same name → the first line of its help."""
+"""Subcommand → first line of its help. The subcommand is in the module of the same name."""
 
 
 class LazyGroup(TyperGroup):
-    """Imports a subcommand when it is invoked, and shows every error of the user in one line."""
+    """Imports a subcommand when it is invoked, and reports errors in the input on one line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -33,7 +34,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return (name, command and load_command(str(name)), rest)  # None if a shell completes an unknown subcommand
+        # When a shell completes an unknown subcommand, there is none to load.
+        return name, command and load_command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -50,9 +52,12 @@ class LazyGroup(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """A subcommand with its options, from the module of its name."""
+    """Import a subcommand and return it with its options."""
     command = typer.main.get_command(import_module(f"blockselect.cli.{name}").app)
     command.name, command.help = name, f"{COMMANDS[name]}\n\n{command.help or ''}"
+    for option in command.params:
+        if getattr(option, "is_flag", False):
+            option.metavar = ""  # otherwise the help shows <bool>, as if the flag had a value
     return command
 
 
@@ -81,11 +86,8 @@ def blockselect(
     """
     if verbose and not version:
         raise Failure("--verbose can only be used with --version.")
-    if version and verbose:
-        show_versions()
-    elif version:
-        typer.echo(f"blockselect {__version__}")
     if version:
+        show_versions() if verbose else typer.echo(f"blockselect {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

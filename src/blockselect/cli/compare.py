@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from html import escape
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
+from blockselect.cli.failure import Failure, expecting_bad_input, one_line, say
 from blockselect.cli.options import expert_option, input_file, output_option
-from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.outputs import check_folder, json_bytes, settings_record, versions, write_together
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
+from blockselect.utils.wording import visible
+
+if TYPE_CHECKING:
+    from blockselect.cli.inputs import NetworkInput
+    from blockselect.evaluation.comparison_result import Comparison
 
 OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
+PROTOCOLS = ("clustering", "classification", "links", "structure")
 NEED_CLASSES = ("clustering", "classification")
 NO_GRAPH = (
     "no --graph is given, so each node is linked to its nearest neighbours in the same features that are compared; "
@@ -34,8 +42,9 @@ Classes = Annotated[
     ),
 ]
 Protocol = Annotated[
-    Literal["clustering", "classification", "links", "structure"] | None,
+    str | None,
     comparison_option(
+        **opt.one_of(PROTOCOLS, "protocol"),
         metavar="NAME",
         help="How selections are evaluated: clustering (agreement of K-means clusters with known classes), "
         "classification (accuracy with 20 labels per class), links (prediction of held-out links) or structure (links "
@@ -55,6 +64,7 @@ Top = Annotated[
 Blocks = Annotated[
     int | None,
     comparison_option(
+        metavar="INTEGER",
         help="Number of blocks or clusters, for methods that use them (paper: k).",
         show_default="the number of classes, if they are used",
     ),
@@ -67,13 +77,16 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for comparison.html (read this first), comparison.csv, comparison.md and run.json. Without --out, "
+        help="Folder for comparison.html (open this first), comparison.csv, comparison.md and run.json. Without --out, "
         "the table is only printed.",
     ),
 ]
 Seed = Annotated[
     int,
-    expert_option(help="Random seed of the methods and of the held-out links. The same seed gives the same scores."),
+    expert_option(
+        metavar="INTEGER",
+        help="Random seed of the methods and of the held-out links. The same seed gives the same scores.",
+    ),
 ]
 Workers = Annotated[
     int,
@@ -127,13 +140,14 @@ def compare(
     """
     if out is None and quiet and not as_json:
         raise Failure("no output is requested; name a folder with --out, or use --json.")
+    has_classes = classes is not None or label_attribute is not None
     if protocol is None:
-        protocol = "structure" if (classes or label_attribute) is None else "clustering"
+        protocol = "clustering" if has_classes else "structure"
     if classes is not None and label_attribute is not None:
         raise Failure("--classes and --label-attribute both specify the known classes; use only one of them.")
     if dataset is not None and classes is not None:
         raise Failure("--classes can only be used with --features; a --dataset has its own classes.")
-    if dataset is None and (classes or label_attribute) is None and protocol in NEED_CLASSES:
+    if dataset is None and not has_classes and protocol in NEED_CLASSES:
         raise Failure(
             f"--protocol {protocol} needs known classes; give --classes FILE, or use --protocol structure or links."
         )
@@ -144,34 +158,17 @@ def compare(
     if out is not None:
         check_folder(out, OUTPUT_FILES, (features, graph, node_ids, feature_names, classes), overwrite=overwrite)
 
-    from blockselect.cli import comparison as work
     from blockselect.cli.inputs import load_network, with_classes
     from blockselect.cli.terminal import progress_bar, show_files
     from blockselect.evaluation.comparison import compare_methods
     from blockselect.inputs.neighbour_graph import N_NEIGHBORS
-    from blockselect.registry import SELECTORS
+    from blockselect.report.comparison import comparison_report
     from blockselect.utils.progress import STAGES
 
     begin_work()
-    names = list(SELECTORS) if methods.strip() == "all" else [name.strip() for name in methods.split(",")]
-    reading = opt.given(
-        node_ids=node_ids,
-        feature_names=feature_names,
-        transpose=transpose,
-        unknown_nodes=None if unknown_nodes == "error" else unknown_nodes,
-        weight=weight,
-        id_column=id_column,
-        drop=drop,
-        one_hot=one_hot,
-        fill=fill,
-        decimal=decimal,
-        label_attribute=label_attribute,
-    )
-    if no_header:
-        reading["header"] = False
     waiting.now(STAGES["reading"])
-    network = load_network(dataset, features, graph, reading, n_neighbors=N_NEIGHBORS)
-    if (classes or label_attribute) is not None:
+    network = load_network(dataset, features, graph, opt.reading_options(context), n_neighbors=N_NEIGHBORS)
+    if has_classes:
         network = with_classes(network, classes)
     for note in () if quiet else network.notes:
         say(note)
@@ -180,7 +177,7 @@ def compare(
     with progress_bar(quiet) as progress, expecting_bad_input():
         comparison = compare_methods(
             network.graph,
-            methods=names,
+            methods="all" if methods.strip() == "all" else [name.strip() for name in methods.split(",")],
             n_features=numbers,
             protocol=protocol,
             n_blocks=blocks,
@@ -194,18 +191,87 @@ def compare(
             say(f"warning: {name}: {message}")
     for name, problem in comparison.errors.items():
         say(f"failed: {name}: {one_line(problem)}")
-    record = work.run_record(network, comparison, names, protocol=protocol, n_runs=runs, seed=seed)
+    record = run_record(network, comparison, protocol, runs, seed)
     if out is not None:
         waiting.now(STAGES["writing"])
         command = opt.repeat_command(context, "comparison")
-        write_together(out, work.file_contents(network.title, comparison, record, command))
+        files = {
+            "comparison.html": comparison_report(comparison, title=network.title, command=command).to_bytes(),
+            "comparison.csv": comparison.table().to_csv(index=False, lineterminator="\n").encode(),
+            "comparison.md": markdown_page(network.title, comparison, record).encode(),
+            "run.json": json_bytes(record),
+        }
+        write_together(out, files)
     waiting.end()
     if as_json:
         rows = [row.record(comparison.titles) for row in comparison.rows]
         typer.echo(json.dumps({**record, "rows": rows}, allow_nan=False, default=str))
     elif not quiet:
-        work.show_comparison(comparison)
+        show_comparison(comparison)
         if out is not None:
             show_files(out, OUTPUT_FILES)
-    if set(comparison.errors) >= set(names):
+    if comparison.errors.keys() >= {*comparison.methods}:
         raise typer.Exit(ALL_FAILED)
+
+
+def run_record(network: NetworkInput, comparison: Comparison, protocol: str, n_runs: int, seed: int) -> dict[str, Any]:
+    """What is needed to repeat the run; no times or folders, so that runs can be compared."""
+    from blockselect.registry import make_selector
+
+    graph, number, n_blocks = network.graph, comparison.numbers[-1], comparison.n_blocks
+    counts = {"nodes": graph.n_nodes, "links": graph.n_links, "features": graph.n_features}
+    if graph.classes is not None:
+        counts["classes"] = len(set(graph.classes.tolist()))
+    return {
+        "command": "compare",
+        "input": network.record,
+        "settings": {"protocol": protocol, "top": comparison.numbers, "blocks": n_blocks, "runs": n_runs},
+        "seed": seed,
+        "versions": versions(),
+        "counts": counts,
+        "methods": {
+            name: settings_record(make_selector(name, number, n_blocks=n_blocks, random_state=seed))
+            for name in comparison.methods
+        },
+        "warnings": {name: list(messages) for name, messages in comparison.warnings.items() if messages},
+        "errors": comparison.errors,
+    }
+
+
+def markdown_page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
+    """The comparison as a Markdown page."""
+    from blockselect.evaluation.comparison_result import cells, header, markdown_table
+
+    counts = ", ".join(f"{count:,} {what}" for what, count in record["counts"].items())
+    blocks = "each method's own number of blocks" if comparison.n_blocks is None else f"{comparison.n_blocks} blocks"
+    failures = "".join(f"- {name}: {visible(one_line(error))}\n" for name, error in comparison.errors.items())
+    rows = (cells(row, comparison.titles) for row in comparison.rows)
+    page = (
+        f"# Comparison on {title}\n\n"
+        f"{counts}; {blocks}, seed {record['seed']}.\n\n"
+        f"{markdown_table(header(comparison.titles), rows)}\n"
+        f"Each method ranks the features once, for {comparison.numbers[-1]} features. The column d is the "
+        f"requested number of features, and selected is how many of these have a score. {comparison.description} "
+        "Coverage is the share of the nodes that have at least one selected feature; the selection cannot describe the "
+        "others. Agreement is the mean Jaccard index of a selection with those of the other methods. "
+        "Seconds is the time taken to rank the features.\n" + (f"\n## Failed\n\n{failures}" if failures else "")
+    )
+    return escape(page, quote=False)  # titles and errors may contain HTML
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Print the comparison as a table; each method is named only in its first row."""
+    from blockselect.cli.terminal import show_table
+    from blockselect.evaluation.comparison_result import cells, header
+
+    titles = header(comparison.titles)
+    rows, before = [], ""
+    for row in comparison.rows:
+        name, *values = cells(row, comparison.titles)
+        if name == before:
+            name, values[-1] = "", ""  # one ranking, whose time is shown above
+        rows.append([name, *values])
+        before = row.method
+    narrow = [title.replace("links explained", "links\nexplained") for title in titles]
+    show_table(narrow, rows, text_columns=titles[:1])
+    typer.echo("coverage: share of the nodes with at least one selected feature")

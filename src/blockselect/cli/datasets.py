@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blockselect.cli.failure import begin_work, expecting_bad_input
-from blockselect.cli.options import complete_dataset
+from blockselect.cli.failure import expecting_bad_input
+from blockselect.cli.options import DATASETS, completion
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ app = typer.Typer(add_completion=False)
 Name = Annotated[
     str,
     typer.Argument(
-        help="Name of a network, as listed by `blockselect datasets list`.", autocompletion=complete_dataset
+        help="Name of a network, as listed by `blockselect datasets list`.", autocompletion=completion(DATASETS)
     ),
 ]
 

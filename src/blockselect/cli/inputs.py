@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.cli.failure import Failure, expecting_bad_input
+from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input
+from blockselect.cli.options import STANDARD_INPUT
 from blockselect.cli.outputs import file_record
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
@@ -33,20 +34,19 @@ from blockselect.utils.wording import visible
 
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "cluster", "community"}
 MOST_CLASSES = 50
-STANDARD_INPUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkInput:
-    """A network, its origin and the hashes of its origin."""
+    """A network, and where it came from."""
 
     graph: AttributedGraph
-    title: str  # for people
-    record: dict[str, Any]  # for run.json
-    built_from_features: bool = False  # links to nearest neighbours
+    title: str  # of the report
+    record: dict[str, Any]  # for run.json: names and hashes of the files
+    built_from_features: bool = False  # nodes are linked to their nearest neighbours
     warnings: tuple[str, ...] = ()  # about the files
     notes: tuple[str, ...] = ()  # how the files were read
-    labels: pd.Series[Any] | None = None  # of --label-attribute, by the ids of the nodes
+    labels: pd.Series[Any] | None = None  # from --label-attribute, by node id
     features_file: Path | None = None
 
 
@@ -59,43 +59,47 @@ def load_network(
     n_neighbors: int | None,
     progress: Progress | None = None,
 ) -> NetworkInput:
-    """The network that the options name.
+    """Load the network that the options describe.
 
     Parameters
     ----------
     dataset, features, graph
         The options of these names.
     options : mapping
-        Given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" stands for
-        links of equal weight, and `label_attribute` names the column or attribute of known labels.
+        The given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" gives all
+        links the same weight, and `label_attribute` is the column or attribute that contains known labels.
     n_neighbors : int or None
-        Number of neighbours that each node is linked to if there is no graph; None makes a missing graph an error.
+        If there is no graph, each node is linked to this many nearest neighbours; None makes a missing graph an error.
     progress : callable, optional
         Called during a download.
     """
     if ((features or graph) is None and dataset is None) or None not in (features, dataset):
         raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), not both.")
     if dataset is not None:
-        _refuse([*options, *(["graph"] if graph else [])], "--features, not with --dataset.")
-    elif features is None and format_of(Path(str(graph))) not in WHOLE:
+        _refuse("--features, not with --dataset.", [*options, *(["adjacency"] if graph else [])])
+        with expecting_bad_input():
+            return _load_dataset(dataset, progress)
+    if features is None and format_of(Path(str(graph))) not in WHOLE:
         raise Failure(
             f"--features is not given, and {graph} contains no features; name a file of features too, or one file with "
             f"both links and features ({', '.join(WHOLE)})."
         )
-    elif graph is None and format_of(Path(str(features))) not in MARKUP:
-        _refuse(options.keys() & {"unknown_nodes", "weight"}, "--graph, which is missing; leave it out.")
+    if graph is None and format_of(Path(str(features))) not in MARKUP:
+        _refuse("--graph, which is missing; leave it out.", options.keys() & {"unknown_nodes", "weight"})
         if n_neighbors is None:
             raise Failure("--graph is not given; name a file of links, or link nearest neighbours with --neighbors N.")
-    with expecting_bad_input():
-        if dataset is not None:
-            return _load_dataset(dataset, progress)
-        with _files(features, graph) as (features, graph):
-            return _load_files(features, graph, options, n_neighbors)
+    with expecting_bad_input(), _files(features, graph) as (source, links):
+        return _load_files(source, links, options, n_neighbors)
+
+
+def _refuse(company: str, parameters: Iterable[str]) -> None:
+    for name in parameters:
+        raise Failure(f"{OPTION_OF[name]} can only be used with {company}")
 
 
 @contextmanager
-def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | None, Path | None]]:
-    """The two files, with a temporary one in place of standard input, and a whole network as the graph alone."""
+def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path, Path | None]]:
+    """Yield the files of features and links, which may be the same; standard input becomes a temporary file."""
     if features == graph == STANDARD_INPUT:
         raise Failure(
             "--features and --graph are both -, but standard input can supply only one file; name a file for the other."
@@ -105,10 +109,10 @@ def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | N
             stdin = Path(folder) / "stdin.csv"
             stdin.write_bytes(sys.stdin.buffer.read())
             features, graph = (stdin if path == STANDARD_INPUT else path for path in (features, graph))
-        if graph is None and format_of(Path(str(features))) in MARKUP:
-            features, graph = None, features
+        source = features or graph
+        assert source is not None
         try:
-            yield features, graph
+            yield source, source if graph is None and format_of(source) in MARKUP else graph
         except ValueError as error:
             if (message := str(error).replace(f"{folder}{os.sep}", "")) == str(error):
                 raise
@@ -117,7 +121,7 @@ def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | N
 
 @contextmanager
 def collected_notes() -> Iterator[list[str]]:
-    """Collect the messages of the readers about how they read files."""
+    """Collect messages about how files were read."""
     notes: list[str] = []
     log, handler = getLogger("blockselect.files"), Handler()
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
@@ -131,13 +135,8 @@ def collected_notes() -> Iterator[list[str]]:
         log.setLevel(level)
 
 
-def _refuse(names: Iterable[str], company: str) -> None:
-    for name in names:
-        raise Failure(f"--{name.replace('_', '-')} can only be used with {company}")
-
-
 def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
-    """A data set by its name, hashed by its content."""
+    """Load a built-in network. Its record has hashes of the content."""
     graph = find_dataset(name).load(progress)
     record = {
         "dataset": name,
@@ -147,13 +146,9 @@ def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
     return NetworkInput(graph, name, record)
 
 
-def _load_files(
-    features: Path | None, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None
-) -> NetworkInput:
-    """Features with their links, in one file or two, or with links to nearest neighbours if there is no graph."""
-    source = features or graph
-    assert source is not None
-    settings = {**options, "weight": False if options.get("weight") == "none" else options.get("weight")}
+def _load_files(source: Path, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None) -> NetworkInput:
+    """Read features and links from one or two files; without a graph, link nearest neighbours."""
+    settings = {**options, **({"weight": False} if options.get("weight") == "none" else {})}
     column, labels = settings.pop("label_attribute", None), None
     if column is not None:
         how = {name: settings[name] for name in ("id_column", "decimal", "header") if name in settings}
@@ -161,16 +156,15 @@ def _load_files(
         settings["drop"] = [*settings.get("drop", []), column]
     with collected_warnings() as messages, collected_notes() as notes:
         if graph is None:
-            del settings["weight"]
-            network = _linked_features(source, settings, n_neighbors)
+            network = _link_neighbours(source, settings, n_neighbors)
+            links: dict[str, Any] = {"nearest_neighbours": n_neighbors}
+            title = (
+                f"{source.name}; no --graph: each node linked to its {n_neighbors} nearest neighbours in the features"
+            )
         else:
             network = read_attributed_graph(source, graph, **settings)
-    if graph is None:
-        links: dict[str, Any] = {"nearest_neighbours": n_neighbors}
-        title = f"{source.name}; no --graph: each node linked to its {n_neighbors} nearest neighbours in the features"
-    else:
-        links = file_record(graph)
-        title = source.name if graph == source else f"{source.name} with {graph.name}"
+            links = file_record(graph)
+            title = source.name if graph == source else f"{source.name} with {graph.name}"
     given = {name: file_record(value) if isinstance(value, Path) else value for name, value in options.items()}
     return NetworkInput(
         network,
@@ -184,11 +178,11 @@ def _load_files(
     )
 
 
-def _linked_features(path: Path, options: Mapping[str, Any], n_neighbors: int | None) -> AttributedGraph:
+def _link_neighbours(path: Path, options: Mapping[str, Any], n_neighbors: int | None) -> AttributedGraph:
+    """Read features, and link each node to its nearest neighbours."""
     table = read_features(path, **options)
-    ids, names = table.node_ids, table.feature_names
     try:
-        return check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
+        return check_attributed_graph(table, n_neighbors=n_neighbors)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
         raise ValueError(f"{path}: {error}") from error
 
@@ -203,7 +197,7 @@ def hash_matrix(matrix: Features) -> str:
 
 
 def read_labels(path: Path) -> pd.Series[str]:
-    """Labels from a CSV file with a header and two columns, the id of a node and its label; ids become the index."""
+    """Read labels, by node id, from a CSV file with a header and two columns: node id and label."""
     with expecting_bad_input(), reading(path):
         table = read_csv_table(path, as_text=True)
         if table.shape[1] != 2:
@@ -213,9 +207,9 @@ def read_labels(path: Path) -> pd.Series[str]:
 
 
 def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectArray:
-    """The label of each node, (n,), from a file that is recorded by this name, or from the file of the network.
+    """The label of each node, (n,), from a file, which is recorded under this name, or from --label-attribute.
 
-    Nodes without ids are called 0, 1, ….
+    Nodes without ids are numbered 0, 1, ….
     """
     labels, where = network.labels, "--label-attribute"
     if path is not None:
@@ -236,7 +230,7 @@ def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectAr
 
 
 def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
-    """The network with the classes of its nodes, numbered in the order of their sorted names."""
+    """Add the classes of the nodes to the network, numbered in the order of their sorted names."""
     found, classes = np.unique(node_labels(network, "classes", path).astype(str), return_inverse=True)
     if len(found) < 2:
         where = path or "--label-attribute"
@@ -245,9 +239,10 @@ def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
 
 
 def label_like_columns(graph: AttributedGraph) -> list[str]:
-    """A warning for each feature that seems to be a class label: named like one, and with few whole numbers.
+    """A warning for each feature that looks like a class label: it is named like one and has few, whole values.
 
-    Words can have such names too, but most nodes do not have them; so columns that are mostly zero are ignored.
+    A word may be called "class" or "label" too, but most nodes do not have it, so columns that are mostly zero are
+    ignored.
     """
     messages = []
     for column, name in enumerate([] if graph.feature_names is None else graph.feature_names):

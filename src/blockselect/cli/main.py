@@ -1,4 +1,4 @@
-"""The entry point of the command `blockselect`. It is light, so that Ctrl-C is answered from the start."""
+"""Entry point of the command `blockselect`. It imports little, so that Ctrl-C works from the start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import sys
 from typing import TextIO
 
-from blockselect.cli.failure import complain, end_at_once
+from blockselect.cli.failure import complain
+from blockselect.cli.signals import end_at_once
 from blockselect.cli.waiting import waiting
 
 
@@ -16,8 +17,8 @@ def main() -> None:
     end_at_once()
     open_closed_streams()
     waiting.begin()
-    os.environ["MPLBACKEND"] = "agg"  # all pictures go to files; Matplotlib does not load with an unknown backend
-    # joblib's semaphore tracker may complain about workers that a signal ended, although everything was removed.
+    os.environ["MPLBACKEND"] = "agg"  # pictures go to files; Matplotlib cannot be imported with an unknown backend
+    # If a signal ends workers, the resource tracker of joblib may warn of leaks although everything was removed.
     quiet = "ignore:resource_tracker:UserWarning"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), quiet]))
     try:
@@ -32,16 +33,16 @@ def main() -> None:
 
 
 def open_closed_streams() -> None:
-    """Reopen closed standard streams, so that no file that is opened later takes their place.
+    """Reopen closed standard streams, so that files opened later do not get their descriptors.
 
-    Text that is written to a closed stderr is lost. Writing to a closed stdout fails, because results would be lost.
-    Characters that the encoding of stdout lacks are escaped.
+    Text written to a closed stderr is lost. Writing to a closed stdout is an error, because results would be lost.
+    Characters that stdout cannot encode are escaped.
     """
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, mode)  # takes the lowest free number, which is this one
+            os.open(os.devnull, mode)  # gets the lowest free descriptor, which is this one
     if sys.stdout is None:
         sys.stdout = _text_stream(1)
     elif isinstance(sys.stdout, io.TextIOWrapper):

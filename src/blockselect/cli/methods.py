@@ -1,4 +1,4 @@
-"""`blockselect methods`: all methods, and the parameters of one."""
+"""`blockselect methods`: list all methods, or the parameters of one method."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from blockselect.cli.failure import OPTION_OF, begin_work
-from blockselect.cli.options import SEED, MethodName
+from blockselect.cli.failure import OPTION_OF
+from blockselect.cli.options import METHODS, SEED, one_of
+from blockselect.cli.signals import begin_work
 
-Name = Annotated[MethodName | None, typer.Argument(metavar="[NAME]", help="A method, to list its parameters.")]
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="NAME", help="A method, to list its parameters.", **one_of(METHODS, "method")),
+]
 
 app = typer.Typer(add_completion=False)
 
@@ -43,9 +47,9 @@ def methods(name: Name = None) -> None:
 
 
 def parameters_of(selector: Any) -> dict[str, Any]:
-    """The parameters of a method with their values; ``solver__`` begins those of the solver of BMGUFS.
+    """The parameters of a method and their values; those of the solver of BMGUFS begin with ``solver__``.
 
-    `verbose` is left out: the command shows progress in its own way.
+    `verbose` is left out, because the command shows progress in its own way.
     """
     names = [name for name in inspect.signature(type(selector)).parameters if name not in ("solver", "verbose")]
     known = {name: getattr(selector, name) for name in names}
@@ -55,7 +59,7 @@ def parameters_of(selector: Any) -> dict[str, Any]:
 
 
 def meanings(selector: Any) -> dict[str, str]:
-    """Parameter → the first sentence about it in the docstring."""
+    """Parameter → first sentence of its description in the docstring."""
     text = inspect.getdoc(type(selector)) or ""
     section = re.split(r"\n\n?(?=\w+\n---)", text.partition("Parameters\n----------\n")[2])[0]
     found: dict[str, str] = {}

@@ -1,11 +1,12 @@
-"""Options that several commands share: the network that is read, and where the results go."""
+"""Options that several commands share: the files of the network, and where results are written."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -15,48 +16,35 @@ import typer
 from blockselect.cli.failure import OPTION_OF, Failure
 
 DEFAULT: Final = "block-model"
-PAPER: Final = "bmgufs"  # the only method other than the default that finds blocks
-SEED = 0  # the default, so that the same command writes the same files
+PAPER: Final = "bmgufs"  # the only other method that finds blocks
+SEED = 0  # the default seed, so that the same command writes the same files
 
-# Options of each panel of the help.
+# The panels of the help.
 data_option: Any = partial(typer.Option, rich_help_panel="Data")
 method_option: Any = partial(typer.Option, rich_help_panel="Method")
 output_option: Any = partial(typer.Option, rich_help_panel="Output")
 expert_option: Any = partial(typer.Option, rich_help_panel="For experts")
-input_file: Any = partial(data_option, metavar="FILE", exists=True, dir_okay=False)
 
-# Names of the library, because importing it takes seconds.
+# Names of the library, repeated here because importing it takes seconds.
 DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid", "debian")
-MethodName = Literal[
-    "block-model",
-    "bmgufs",
-    "laplacian-score",
-    "laplacian-score-network",
-    "spec",
-    "spec-published",
-    "ndfs",
-    "ndfs-published",
-    "mcfs",
-    "udfs",
-    "variance",
-    "mmpop",
-    "mmpop-logistic",
-    "partial-order",
-    "netfs",
-    "lufs",
-    "gfs",
-    "adapt",
-    "morans-i",
-    "hotspot",
-]
+METHODS = (
+    "block-model bmgufs laplacian-score laplacian-score-network spec spec-published ndfs ndfs-published mcfs udfs "
+    "variance mmpop mmpop-logistic partial-order netfs lufs gfs adapt morans-i hotspot"
+).split()
 
+READING_OPTIONS = (
+    *("node_ids", "feature_names", "transpose", "unknown_nodes", "weight", "id_column"),
+    *("drop", "one_hot", "fill", "decimal", "label_attribute"),
+)
+"""Options for reading files, apart from no_header."""
 NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
+STANDARD_INPUT = Path("-")
 UnknownNodes = Literal["error", "drop"]
 CONSTANTS = {"True": True, "False": False, "None": None}
 
 
 def number_or_word(text: str) -> int | float | str:
-    """A whole number, a real number or a word; the selector checks the value. Huge numbers are real numbers."""
+    """Parse a whole number, a real number or a word; the selector checks it. Huge whole numbers become real numbers."""
     with suppress(ValueError):
         if abs(number := int(text)) <= sys.maxsize:
             return number
@@ -66,7 +54,7 @@ def number_or_word(text: str) -> int | float | str:
 
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
-    """Parameters of --set with their values: numbers, True, False, None, or text."""
+    """Parse the parameters of --set; a value is a number, True, False, None, or text."""
     settings = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -79,44 +67,74 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_folder(text: str) -> Path:
-    """The folder that --out names."""
+    """Parse the folder of --out."""
     if not text.strip():
         raise Failure("--out is empty; name a folder (. is the current one).")
     return Path(text)
 
 
-def parse_input(text: str) -> Path:
-    """A file, or - for standard input. Typer refuses - even where `allow_dash` is set."""
-    if text != "-" and not Path(text).is_file():
+def parse_file(text: str) -> Path:
+    """Parse the path of a file, which must exist."""
+    if not Path(text).is_file():
         raise typer.BadParameter(f"{text!r} does not exist or is not a file.")
     return Path(text)
 
 
-def complete_dataset(incomplete: str) -> list[str]:
-    """Names of data sets for shell completion."""
-    return [name for name in DATASETS if name.startswith(incomplete)]
+def parse_input(text: str) -> Path:
+    """Parse the path of a file, or - for standard input."""
+    return STANDARD_INPUT if text == str(STANDARD_INPUT) else parse_file(text)
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """The options that differ from their defaults."""
-    return {name: value for name, value in options.items() if value is not None and value is not False and value != []}
+input_file: Any = partial(data_option, parser=parse_file, metavar="FILE")
+
+
+def one_of(names: Sequence[str], what: str) -> dict[str, Any]:
+    """Settings of an option that accepts only these names; a shell completes them."""
+
+    def parse(text: str) -> str:
+        if text not in names:
+            guess = "".join(f" Did you mean {name}?" for name in get_close_matches(text, names, n=1))
+            raise Failure(f"no {what} is called {text!r}; choose one of: {', '.join(names)}.{guess}")
+        return text
+
+    return {"parser": parse, "autocompletion": completion(names)}
+
+
+def completion(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """A function that completes these names in a shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def given_options(context: typer.Context) -> dict[str, Any]:
+    """The options that were given on the command line, by the names of the parameters of the command."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name: context.params[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+
+
+def reading_options(context: typer.Context) -> dict[str, Any]:
+    """The given options for reading files, by the parameters of `read_attributed_graph`."""
+    given = given_options(context)
+    options = {name: given[name] for name in READING_OPTIONS if name in given}
+    return {**options, "header": False} if "no_header" in given else options
 
 
 def repeat_command(context: typer.Context, folder: str = "results") -> str:
-    """The command that repeats this run, with files named without their folders, which are private."""
-    words = ["blockselect", str(context.info_name)]
+    """The command that repeats this run. Files are named without their folders, which are private."""
+    words, given = ["blockselect", str(context.info_name)], given_options(context)
     options: list[Any] = context.command.params
     for option in options:
-        source, value = context.get_parameter_source(option.name), context.params.get(option.name)
-        if option.name in NOT_REPEATED or source is None or source.name != "COMMANDLINE":
+        if option.name not in given or option.name in NOT_REPEATED:
             continue
+        value = given[option.name]
         if isinstance(value, bool):
-            words += option.opts if value else option.secondary_opts
+            words.append(option.opts[0])
             continue
         for one in value if isinstance(value, list | tuple) else [value]:
-            # Older versions of Typer (0.25) keep a path as text.
-            is_path = isinstance(one, Path) or option.metavar in ("FILE", "FILE|-")
-            words += [option.opts[0], Path(str(one)).name if is_path else str(one)]
+            words += [option.opts[0], one.name if isinstance(one, Path) else str(one)]
     return shlex.join([*words, "--out", folder])
 
 
@@ -125,7 +143,7 @@ Dataset = Annotated[
     data_option(
         metavar="NAME",
         help="Name of a built-in network. `blockselect datasets list` shows all names.",
-        autocompletion=complete_dataset,
+        autocompletion=completion(DATASETS),
     ),
 ]
 Features = Annotated[
@@ -134,8 +152,8 @@ Features = Annotated[
         parser=parse_input,
         metavar="FILE|-",
         help="Features, one row per node: .csv, .tsv or .txt with a header and an id column (also .gz), .xlsx, "
-        ".parquet, .feather, .npz, .npy, .mtx (with the accompanying name files of 10x), .mat or .h5ad. - reads a .csv "
-        "table from standard input. Not needed if --graph contains node attributes.",
+        ".parquet, .feather, .npz, .npy, .mtx (with the accompanying name files of 10x), .mat or .h5ad. Use - to read "
+        "a .csv table from standard input. Not needed if --graph contains node attributes.",
     ),
 ]
 Graph = Annotated[
@@ -145,15 +163,15 @@ Graph = Annotated[
         metavar="FILE|-",
         help="Links: a table with the columns source, target and optionally weight (.csv, .tsv, .txt, .xlsx, .parquet, "
         ".feather), an edge list as in SNAP (.txt, .edgelist, also .gz), an adjacency matrix (.npz, .npy, .mtx, .mat), "
-        ".graphml, .gexf, .gml, .json (node-link) or .h5ad; these five may also contain the features. - reads a table "
-        "from standard input. Without --graph, each node is linked to its nearest neighbours in the features.",
+        ".graphml, .gexf, .gml, .json (node-link) or .h5ad; these five may also contain the features. Use - to read a "
+        "table from standard input. Without --graph, each node is linked to its nearest neighbours in the features.",
     ),
 ]
 NodeIds = Annotated[Path | None, input_file(help="Node ids, one per line, for a feature matrix without ids.")]
 FeatureNames = Annotated[
     Path | None, input_file(help="Feature names, one per line, for a feature matrix without names.")
 ]
-Transpose = Annotated[bool, data_option("--transpose", help="Features are in rows and nodes in columns.")]
+Transpose = Annotated[bool, data_option("--transpose", help="The file has features in rows and nodes in columns.")]
 IdColumn = Annotated[
     str | None,
     data_option(
@@ -204,5 +222,5 @@ Overwrite = Annotated[
         help="Replace files in --out even if blockselect did not write them. Input files are never replaced.",
     ),
 ]
-Json = Annotated[bool, output_option("--json", help="Print only the summary, as JSON, on stdout.")]
+Json = Annotated[bool, output_option("--json", help="Print the summary as JSON, and nothing else.")]
 Quiet = Annotated[bool, output_option("--quiet", help="Show no progress and no summary.")]

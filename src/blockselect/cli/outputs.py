@@ -1,4 +1,4 @@
-"""A folder of results: which files may be replaced, how all are written as one unit, and what run.json records."""
+"""The folder of results: which files may be replaced, writing all files or none, and the contents of run.json."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from blockselect import __version__
 from blockselect.cli.failure import Failure, say
 
 MARK = "run.json"
-"""The file that shows a folder to be complete and to be ours: the first to go and the last to come."""
-STAGED = ".blockselect-????????.tmp"  # the hidden folder of files that are being written
+"""The file that marks a folder as complete and as written by this program. It is removed first and written last."""
+STAGED = ".blockselect-????????.tmp"  # hidden folder of files that are being written
 SHOWN = 3  # files named in a message
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
 def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path | None], *, overwrite: bool) -> None:
-    """Refuse a folder that cannot hold these files, or in which they would replace files of the user.
+    """Raise an error if files cannot be written to a folder, or would replace files that this program did not write.
 
-    Before that, files of a run that was killed while it wrote are completed or removed.
+    First, files that a killed run left unfinished are completed or removed.
 
     Parameters
     ----------
@@ -37,14 +37,15 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     inputs : collection of paths
         Files that are never replaced.
     overwrite : bool
-        Whether files may be replaced in a folder that is not one of results.
+        Whether files that this program did not write may be replaced.
     """
-    folder = Path(os.path.realpath(folder))  # also through a link that leads nowhere yet
+    folder = Path(os.path.realpath(folder))  # follows symbolic links, even to a folder that does not exist
     existing = _nearest(folder)
     if not existing.is_dir():
-        raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
+        which = "this" if existing == folder else repr(str(existing))
+        raise Failure(f"--out is {str(folder)!r}, but {which} is a file; name a folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
+        raise Failure(f"--out is {str(folder)!r}, but {str(existing)!r} is not writable; name another folder.")
     with _locked(existing, wait=False) as is_locked:
         if is_locked:
             _repair(existing, folder)
@@ -67,7 +68,7 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether the folder has a run.json of this program."""
+    """Whether the folder contains a run.json of this program."""
     try:
         return "blockselect" in json.loads((folder / MARK).read_bytes())["versions"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -75,12 +76,12 @@ def _is_ours(folder: Path) -> bool:
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files, of which run.json is one, as one unit, replacing older ones of the same names.
+    """Write all files, including run.json, or none. Older files of the same names are replaced.
 
-    A new folder is filled under a hidden name and then renamed, in one step. In an existing folder the files are
-    written to a hidden folder within it, the older ones are moved to another, and the new ones take their places. A
-    folder with run.json is complete even if the power fails. After any other failure the older files are put back and
-    no new file stays. Processes that write into one folder wait for each other.
+    A new folder is filled under a hidden name and then renamed, in one step. In an existing folder, the files are
+    written to a hidden folder, older files are moved to another one, and the new files take their place. A folder that
+    contains run.json is complete, even after a power failure. After any other failure the older files are restored,
+    and no new file remains. Processes that write to the same folder wait for each other.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
     Raises
     ------
     Failure
-        The disk is full or cannot be written.
+        If the files cannot be written, for example because the disk is full.
     """
     folder = Path(os.path.realpath(folder))
     try:
@@ -100,7 +101,10 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
             try:
                 for name, content in files.items():
                     (staged / name).parent.mkdir(parents=True, exist_ok=True)
-                    _write(staged / name, content)
+                    with (staged / name).open("xb") as stream:
+                        stream.write(content)
+                        stream.flush()
+                        os.fsync(stream.fileno())
                 if within == folder:
                     _replace_files(folder, staged, sorted(files, key=MARK.__eq__))
                 else:
@@ -116,17 +120,17 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder or, as long as it does not exist, the nearest folder above it."""
+    """The folder or, if it does not exist, the nearest folder above it that does."""
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 @contextmanager
 def _sole_writer(folder: Path) -> Iterator[Path]:
-    """Wait until no other process writes into the folder, and yield the folder to write into: `_nearest`."""
+    """Wait until no other process writes to the folder, and yield the existing folder to write to: `_nearest`."""
     while True:
         within = _nearest(folder)
         with _locked(within, wait=True) as is_locked:
-            if _nearest(folder) == within:  # while this process waited, another may have made the folder
+            if _nearest(folder) == within:  # another process may have created the folder meanwhile
                 if is_locked:
                     _repair(within, folder)
                 yield within
@@ -135,7 +139,7 @@ def _sole_writer(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Lock a folder until the process leaves the context or ends; False if another has it or there are no locks."""
+    """Lock a folder within the context; yield False if another process has locked it or locks are not available."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:  # on Windows
@@ -160,10 +164,10 @@ def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
 
 
 def _repair(within: Path, folder: Path) -> None:
-    """Complete or remove what a process has left that was killed while it wrote; the lock shows that none still does.
+    """Complete or remove what a killed process left behind. The lock shows that no process is still writing.
 
-    Before any file of the folder is replaced, all new ones are complete, so they take their places now. Only if the
-    killed process was already putting the older ones back, this is continued.
+    If the killed process had begun to replace files, all new files are complete and now take their place. If it was
+    restoring the older files, these are restored.
     """
     for older in within.glob(f"{STAGED}.older") if within == folder else ():
         staged = older.with_suffix("")
@@ -175,23 +179,16 @@ def _repair(within: Path, folder: Path) -> None:
         shutil.rmtree(staged, ignore_errors=True)
         whose = "that run" if source == staged else "the previous run"
         say(f"a run was killed while writing to {str(folder)!r}; the folder now contains the results of {whose}.")
-    if not any(within.glob(f"{STAGED}.older")):  # else the folder above has results that a run into it will repair
+    if not any(within.glob(f"{STAGED}.older")):  # otherwise the next run that writes to the folder above repairs it
         for staged in within.glob(f"{STAGED}*"):
             shutil.rmtree(staged, ignore_errors=True)
             if not staged.exists():
                 say(f"removed {str(staged)!r}, the unfinished output of a run that was killed.")
 
 
-def _write(path: Path, content: bytes) -> None:
-    with path.open("xb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
 def _replace_files(folder: Path, staged: Path, names: list[str]) -> None:
-    """Move files from the staged folder into a folder, the last name last; after a failure all is as before."""
-    older = folder / f"{staged.name}.older"  # it is deleted only if nothing in it is needed
+    """Move staged files to their folder in this order. After a failure, the older files are restored."""
+    older = folder / f"{staged.name}.older"  # deleted only when none of its files is needed
     try:
         older.mkdir()
         for name in reversed(names):
@@ -200,7 +197,7 @@ def _replace_files(folder: Path, staged: Path, names: list[str]) -> None:
         for name in names:
             _move(staged / name, folder / name)
     except BaseException:  # including Ctrl-C
-        failed = staged.rename(f"{staged}.failed")  # from now on `_repair` would put the older ones back too
+        failed = staged.rename(f"{staged}.failed")  # from now on, `_repair` would restore the older files too
         for name in names:
             if os.path.lexists(older / name):
                 (older / name).replace(folder / name)
@@ -218,23 +215,23 @@ def _move(path: Path, target: Path) -> None:
 
 
 def file_record(path: Path) -> dict[str, str]:
-    """The name of a file and its hash. Folders are left out, because they are private."""
+    """The name and hash of a file. Its folder is left out, because it is private."""
     with path.open("rb") as stream:
         return {"file": path.name, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def settings_record(estimator: Any) -> dict[str, Any]:
-    """The class of an estimator and its parameters; a solver among them has a record of its own."""
+    """The class and the parameters of an estimator, and those of its solver."""
     parameters = estimator.get_params(deep=False)
     if not isinstance(parameters.get("block_model"), str | None):
-        parameters["block_model"] = "labels"  # the input names their file
+        parameters["block_model"] = "labels"  # their file is recorded with the input
     if "solver" in parameters and hasattr(estimator, "_solver"):
         parameters["solver"] = settings_record(estimator._solver())  # None stands for the default solver
     return {"class": type(estimator).__name__, **parameters}
 
 
 def versions(device: str = "cpu") -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on."""
+    """Versions of Python and of the packages that affect the results."""
     packages = RECORDED_VERSIONS if device == "cpu" else (*RECORDED_VERSIONS, "torch")
     return {
         "blockselect": __version__,
@@ -244,5 +241,5 @@ def versions(device: str = "cpu") -> dict[str, str]:
 
 
 def json_bytes(record: dict[str, Any]) -> bytes:
-    """The record as the content of a file."""
+    """The record as the content of a JSON file."""
     return (json.dumps(record, indent=2, allow_nan=False) + "\n").encode()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,14 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, say
+from blockselect.cli.failure import expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
 from blockselect.cli.outputs import MARK, check_folder, json_bytes, versions, write_together
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
+from blockselect.utils.progress import Progress
 from blockselect.utils.wording import visible
 
 ALL_FAILED = 1  # exit code
-LINE_EVERY = 10.0  # seconds between lines of how far the run is if stderr is not a terminal
 
 computation_option: Any = partial(typer.Option, rich_help_panel="Computation")
 
@@ -36,8 +34,8 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for rows, figures and claims. Each row is saved immediately, so the same command resumes an "
-        "interrupted run.",
+        help="Folder for rows, figures and claims. Each row is saved immediately, so that the same command resumes "
+        "an interrupted run.",
     ),
 ]
 Config = Annotated[
@@ -70,7 +68,7 @@ def reproduce(
       blockselect reproduce all --config quick --workers 2 --out results
       blockselect reproduce effectiveness,parameters --out results
     """
-    from blockselect.cli.terminal import show_table
+    from blockselect.cli.terminal import progress_bar, show_table
     from blockselect.reproduction.config import read_config
     from blockselect.reproduction.engine import complete_rows, run_experiments
     from blockselect.reproduction.experiments import EXPERIMENTS
@@ -87,9 +85,13 @@ def reproduce(
         if retry_failed:
             store.forget_failures()
         plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}
-        with _trials_running(quiet=quiet) as progress:
-            chosen = {name: plans[name] for name in names}
-            run_experiments(chosen, settings, store, workers=workers, progress=progress)
+        try:
+            with progress_bar(quiet) as progress:
+                chosen, show = {name: plans[name] for name in names}, partial(_show_trials, progress)
+                run_experiments(chosen, settings, store, workers=workers, progress=show)
+        except KeyboardInterrupt:
+            say("finished trials are kept; the same command resumes the run.")
+            raise
         waiting.now("drawing the figures")
         rows = complete_rows(plans, settings, store)
         files, judgements = make_files(rows, settings, title=visible(Path(config).stem))
@@ -108,7 +110,7 @@ def reproduce(
 
 
 def parse_experiments(text: str) -> list[str]:
-    """Names of experiments, in the order of the paper."""
+    """Parse the names of experiments; they are returned in the order of the paper."""
     from blockselect.reproduction.experiments import EXPERIMENTS
     from blockselect.utils.parameters import check_known
 
@@ -117,29 +119,9 @@ def parse_experiments(text: str) -> list[str]:
     return [name for name in EXPERIMENTS if name in names or "all" in names]
 
 
-@contextmanager
-def _trials_running(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show progress while trials run: a bar on a terminal, otherwise a line from time to time, as for a log."""
-    from blockselect.cli.terminal import progress_bar
-
-    try:
-        with progress_bar(quiet) as report:
-            as_log = not (quiet or sys.stderr.isatty())
-            if as_log:
-                waiting.now("running the trials")
-            yield _line_from_time_to_time() if as_log else partial(report, "trials")
-    except KeyboardInterrupt:
-        say("finished trials are kept; the same command resumes the run.")
-        raise
-
-
-def _line_from_time_to_time() -> Callable[[int, int], None]:
-    last = time.monotonic()
-
-    def report(done: int, known: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_EVERY:
-            last = time.monotonic()
-            waiting.now(f"{done} of {known} trials")
-
-    return report
+def _show_trials(progress: Progress, done: int, known: int) -> None:
+    """Show a bar on a terminal; otherwise, as for a log, a line after each hundredth of the trials."""
+    if sys.stderr.isatty():
+        progress("trials", done, known)
+    elif done % max(1, known // 100) == 0:
+        progress(f"{done} of {known} trials", done, known)

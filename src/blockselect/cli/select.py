@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import Failure, begin_work, say
+from blockselect.cli.failure import Failure, say
 from blockselect.cli.options import (
     DEFAULT,
     PAPER,
@@ -24,6 +24,7 @@ from blockselect.cli.options import (
     output_option,
 )
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.signals import begin_work
 from blockselect.cli.waiting import waiting
 
 RESAMPLES, MIN_RESAMPLES = 8, 3
@@ -39,8 +40,9 @@ Labels = Annotated[
     ),
 ]
 Method = Annotated[
-    opt.MethodName | None,
+    str | None,
     method_option(
+        **opt.one_of(opt.METHODS, "method"),
         metavar="NAME",
         help="Name of the method, such as mcfs, morans-i or hotspot; `blockselect methods` lists all. Only block-model "
         "and bmgufs find blocks; the other methods write a shorter report, no blocks.csv and no pictures.",
@@ -51,7 +53,8 @@ Paper = Annotated[
     bool,
     method_option(
         "--paper",
-        help="Short for --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020). Needs --blocks.",
+        help="Same as --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020). Requires --blocks, "
+        "or your own blocks as --block-model.",
     ),
 ]
 Top = Annotated[
@@ -74,7 +77,10 @@ Blocks = Annotated[
         show_default="auto; required with --paper",
     ),
 ]
-Seed = Annotated[int | None, method_option(help="Random seed. The same seed gives the same result.", show_default="0")]
+Seed = Annotated[
+    int | None,
+    method_option(metavar="INTEGER", help="Random seed. The same seed gives the same result.", show_default="0"),
+]
 Jobs = Annotated[
     int | None,
     method_option(
@@ -87,9 +93,10 @@ Jobs = Annotated[
 Neighbors = Annotated[
     int | None,
     data_option(
-        help="Link each node to this many nearest neighbours in the features, without --graph or for a --method that "
+        metavar="INTEGER",
+        help="Link each node to this many nearest neighbours in the features, if there is no --graph or the --method "
         "always uses such links.",
-        show_default="10, with a warning; required with --paper",
+        show_default="10, with a warning; required with --paper and methods guided by the network",
     ),
 ]
 Out = Annotated[
@@ -97,7 +104,7 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for the results; read report.html first. Required unless --json is given.",
+        help="Folder for the results; open report.html first. Required unless --json is given.",
     ),
 ]
 Verbose = Annotated[bool, output_option("--verbose", "-v", help="Show details of how the result was obtained.")]
@@ -122,7 +129,7 @@ SaveMatrix = Annotated[
 
 
 def parse_block_model(text: str) -> str | Path:
-    """The name of a family, or the path of a file of labels."""
+    """Parse the name of a family, or the path of a file of labels."""
     if text in FAMILIES:
         return text
     path = Path(text)
@@ -211,15 +218,6 @@ def select(
         raise Failure(
             f"--resamples is {resamples}, which is too few; choose at least {MIN_RESAMPLES}, or 0 to skip it."
         )
-    blocks_file = block_model if isinstance(block_model, Path) else None
-    settings = opt.given(
-        n_features_to_select=top,
-        n_blocks=blocks,
-        block_model=block_model,
-        random_state=seed,
-        n_jobs=jobs,
-        n_neighbors=neighbors,
-    )
     others = opt.parse_settings(parameters or [])
 
     from blockselect.cli import selection as work
@@ -230,42 +228,33 @@ def select(
     begin_work()
     if neighbors is not None and (graph or dataset) is not None and find_method(method).guidance != "features":
         raise Failure("--neighbors cannot be combined with a graph; leave out one of them.")
+    blocks_file = block_model if isinstance(block_model, Path) else None
     if out is not None:
         inputs = (features, graph, node_ids, feature_names, labels, blocks_file)
         check_folder(out, work.file_names(method, features or graph, save_matrix), inputs, overwrite=overwrite)
-    if blocks_file is not None:
-        settings["block_model"] = read_labels(blocks_file)
+    settings = {
+        "n_features_to_select": top,
+        "n_blocks": blocks,
+        "block_model": block_model if blocks_file is None else read_labels(blocks_file),
+        "random_state": seed,
+        "n_jobs": jobs,
+        "n_neighbors": neighbors,
+    }
     selector = work.configured_selector(method, settings, others)
-    reading = opt.given(
-        node_ids=node_ids,
-        feature_names=feature_names,
-        transpose=transpose,
-        unknown_nodes=None if unknown_nodes == "error" else unknown_nodes,
-        weight=weight,
-        id_column=id_column,
-        drop=drop,
-        one_hot=one_hot,
-        fill=fill,
-        decimal=decimal,
-        label_attribute=label_attribute,
-    )
-    if no_header:
-        reading["header"] = False
     with progress_bar(quiet) as progress:
         progress("reading", 0, 1)
-        n_neighbors = work.neighbors_to_link(selector)
+        reading, n_neighbors = opt.reading_options(context), work.neighbors_to_link(selector)
         network = load_network(dataset, features, graph, reading, n_neighbors=n_neighbors, progress=progress)
         if blocks_file is not None:
             selector.set_params(block_model=node_labels(network, "block_model", blocks_file))
-        known = None
-        if labels is not None or label_attribute is not None:
-            known = node_labels(network, "labels", labels)
+        has_labels = labels is not None or label_attribute is not None
+        known = node_labels(network, "labels", labels) if has_labels else None
         progress("reading", 1, 1)
         selection = work.run_selection(network, selector, method, resamples, progress)
         if known is not None and not selection.by_blocks:
             known = None
             selection.warnings.append(
-                f"--labels has no effect: the report compares labels with blocks, and {method} finds no blocks."
+                f"known labels have no effect: the report compares them with blocks, and {method} finds no blocks."
             )
         if out is not None:
             progress("writing", 0, 1)

@@ -14,6 +14,7 @@ from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.methods import parameters_of
 from blockselect.cli.options import DEFAULT, PAPER, SEED
 from blockselect.cli.outputs import json_bytes, settings_record, versions
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inputs.kinds import FeatureTable
 from blockselect.inputs.neighbour_graph import N_NEIGHBORS
 from blockselect.inputs.write import matrix_file, matrix_suffix
@@ -39,22 +40,22 @@ OF_BLOCKS = ("relative_error", "candidate_errors", "explained", "levels", "candi
 
 
 def file_names(method: str, features: Path | None, save_matrix: bool) -> list[str]:
-    """The files that a run writes."""
+    """The files that a run writes; the matrix has the format of the file of features."""
     blocks = BLOCK_FILES if method in (DEFAULT, PAPER) else ()
-    return [*SCORE_FILES, *blocks, *([_matrix_name(features)] if save_matrix else [])]
+    return [*SCORE_FILES, *blocks, *([f"matrix{matrix_suffix(features)}"] if save_matrix else [])]
 
 
 def configured_selector(method: str, settings: Mapping[str, Any], others: Mapping[str, Any]) -> ScoreSelector:
-    """The selector that the options describe.
+    """Make the selector that the options describe.
 
     Parameters
     ----------
     method : str
-        Its name in the registry.
+        Name in the registry.
     settings : mapping
-        Parameters that have an option of their own and were given.
+        Parameters that have their own option; None for options that were not given.
     others : mapping
-        Parameters that --set names.
+        Parameters given with --set.
 
     Raises
     ------
@@ -63,7 +64,8 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
     """
     selector = make_selector(method, random_state=SEED)
     known = parameters_of(selector)
-    for name in settings:
+    given = {name: value for name, value in settings.items() if value is not None}
+    for name in given:
         if name not in known:
             raise Failure(f"{OPTION_OF[name]} cannot be used with --method {method}; leave out one of them.")
     settable = [name for name in known if name not in OPTION_OF]
@@ -71,7 +73,7 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
         raise Failure(f"--set cannot be used with --method {method}, which has no other parameters; leave it out.")
     with expecting_bad_input():
         check_known(others, settable, what=f"parameter of {method}")
-        selector.set_params(**settings, **others)
+        selector.set_params(**given, **others)
         check_parameters(selector)
         if isinstance(selector, BlockGuidedSelector):
             selector._check_combinations()
@@ -79,21 +81,19 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
 
 
 def neighbors_to_link(selector: ScoreSelector) -> int | None:
-    """Nearest neighbours that each node is linked to if no graph is given; None refuses that case."""
-    if isinstance(selector, BlockGuidedSelector):
-        return selector._neighbors_to_link()
-    number: int = getattr(selector, "n_neighbors", N_NEIGHBORS)
-    return number
+    """Number of nearest neighbours to link each node to if no graph is given; None if a graph is required."""
+    number: int | None = getattr(selector, "n_neighbors", N_NEIGHBORS)
+    return selector._default_neighbors if number is None else number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """A finished run of which nothing is written yet."""
+    """A finished run, of which nothing has been written yet."""
 
     network: NetworkInput
     selector: ScoreSelector  # fitted
     method: str
-    n_resamples: int  # used; on a large network fewer than requested
+    n_resamples: int  # requested
     summary: dict[str, Any]
     warnings: list[str]
 
@@ -107,32 +107,29 @@ def run_selection(
     network: NetworkInput, selector: ScoreSelector, method: str, n_resamples: int, progress: Progress
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
-    warnings = list(network.warnings)
-    graph = network.graph
-    # From the features only, the selector builds the graph itself, and so knows that it is made from the features.
-    table = FeatureTable(graph.features, graph.node_ids, graph.feature_names)
-    data = table if network.built_from_features else graph
-    shown: dict[str, Any] = {}
-    if isinstance(selector, BlockGuidedSelector):
-        shown = {"progress": progress}
-        if network.built_from_features:
+    graph, warnings = network.graph, list(network.warnings)
+    data: AttributedGraph | FeatureTable = graph
+    by_blocks = isinstance(selector, BlockGuidedSelector)
+    if network.built_from_features:
+        # Given only features, the selector builds the graph itself, and so knows that it is not independent of them.
+        data = FeatureTable(graph.features, graph.node_ids, graph.feature_names)
+        if by_blocks:
             if selector.n_neighbors is None:
                 warnings.append(NO_GRAPH)
-            # A number that is set keeps the selector from warning as well, in words of the library.
+            # Setting the number avoids a second warning, which would name parameters of the library.
             selector.set_params(n_neighbors=neighbors_to_link(selector))
     stability = None
     with collected_warnings() as messages:
         with expecting_bad_input():
-            if not shown:
+            if not by_blocks:  # its `fit` shows no progress
                 progress("scores", 0, 1)
-            selector.fit(data, **shown)
+            selector.fit(data, **({"progress": progress} if by_blocks else {}))
             if n_resamples:
                 stability = selection_stability(selector, data, n_resamples=n_resamples, progress=progress)
         summary = summarize(selector, stability=stability)
-    if not isinstance(selector, BlockGuidedSelector):
+    if not by_blocks:
         summary = {"method": method, **summary}
-    n_used = selector._n_resamples(n_resamples)
-    return Selection(network, selector, method, n_used, summary, [*warnings, *map(in_options, messages)])
+    return Selection(network, selector, method, n_resamples, summary, [*warnings, *map(in_options, messages)])
 
 
 def json_summary(selection: Selection) -> dict[str, Any]:
@@ -147,9 +144,9 @@ def json_summary(selection: Selection) -> dict[str, Any]:
 def file_contents(
     selection: Selection, command: str, *, labels: ObjectArray | None = None, save_matrix: bool = False
 ) -> dict[str, bytes]:
-    """The contents of all files by name, the first one to read first. The same run gives the same bytes.
+    """File name → content, starting with the file to open first. The same run gives the same bytes.
 
-    Known labels of the nodes are shown in the report.
+    `labels` are known labels of the nodes, which the report compares with the blocks.
     """
     summary, network, selector = selection.summary, selection.network, selection.selector
     blocks = (selector.labels_, selector._block_names()) if selection.by_blocks else ()
@@ -175,19 +172,22 @@ def file_contents(
             "diagnostics.png": render_png(draw_diagnostics(summary)),
         }
     if save_matrix:
-        files[_matrix_name(network.features_file)] = _selected_matrix(network, selector)
+        graph, chosen = network.graph, selector.get_support(indices=True)
+        names = None if graph.feature_names is None else graph.feature_names[chosen]
+        source = network.features_file
+        files[f"matrix{matrix_suffix(source)}"] = matrix_file(graph.features[:, chosen], graph.node_ids, names, source)
     return files
 
 
 def _run_record(selection: Selection) -> dict[str, Any]:
-    """Everything needed to repeat the run, and its main results. It has no time and no place: runs can be compared."""
+    """What is needed to repeat the run, and its main results; no times or folders, so that runs can be compared."""
     selector, summary = selection.selector, selection.summary
     record = {
         "command": "select",
         "method": selection.method,
         "input": selection.network.record,
         "selector": settings_record(selector),
-        "n_resamples": selection.n_resamples,
+        "n_resamples": selector._n_resamples(selection.n_resamples),  # fewer on a large network
         "versions": versions(getattr(selector, "device", "cpu")),
         "counts": summary["counts"],
         "network_evidence": summary["network_evidence"],
@@ -203,15 +203,3 @@ def _run_record(selection: Selection) -> dict[str, Any]:
             "gram_form": getattr(selector, "gram_form_", None),
         }
     return {**record, "warnings": selection.warnings}
-
-
-def _matrix_name(features: Path | None) -> str:
-    """The name of the file that --save-matrix writes, by the file of the features, if there is one."""
-    return f"matrix{matrix_suffix(features)}"
-
-
-def _selected_matrix(network: NetworkInput, selector: ScoreSelector) -> bytes:
-    """The selected features of all nodes, in the format of the file of the features."""
-    graph, chosen = network.graph, selector.get_support(indices=True)
-    names = None if graph.feature_names is None else graph.feature_names[chosen]
-    return matrix_file(graph.features[:, chosen], graph.node_ids, names, network.features_file)

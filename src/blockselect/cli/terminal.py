@@ -33,7 +33,7 @@ from blockselect.utils.progress import STAGES, no_progress
 from blockselect.utils.wording import count, cut, listed, number, per_cent, times, visible
 
 SHOWN = 10  # selected features, and blocks
-WIDE = 120  # columns of a table that is not printed on a terminal
+WIDE = 120  # characters per line of a table that is not shown on a terminal
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → title of its column, format of its cells
     "explained_more": ("adds", partial(per_cent, zeros=True)),
     "explained_alone": ("alone", partial(per_cent, zeros=True)),
@@ -44,7 +44,7 @@ _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → titl
 
 
 class Steps(MofNCompleteColumn):
-    """Completed and total steps, if there are several."""
+    """Number of completed steps and of all steps, if there are several."""
 
     def render(self, task: Task) -> Text:
         return super().render(task) if (task.total or 1) > 1 else Text()
@@ -52,7 +52,7 @@ class Steps(MofNCompleteColumn):
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """One bar per stage on stderr, removed at the end; if stderr is not a terminal, a line per stage of a slow run."""
+    """Show one bar per stage on stderr, removed at the end; if stderr is not a terminal, one line per stage."""
     if quiet or not sys.stderr.isatty():
         yield no_progress if quiet else lambda stage, done, total: waiting.now(STAGES.get(stage, stage))
         return
@@ -61,17 +61,17 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         stages: dict[str, TaskID] = {}
 
-        def report(stage: str, done: int, total: int) -> None:
+        def show(stage: str, done: int, total: int) -> None:
             if stage not in stages:
                 stages[stage] = bar.add_task(STAGES.get(stage, stage), total=total)
-            # The share completed of a single step is unknown, so its bar only pulses.
+            # How much of a single step is done is unknown, so its bar only pulses.
             bar.update(stages[stage], completed=done, total=None if (done, total) == (0, 1) else total)
 
-        yield report
+        yield show
 
 
 def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Sequence[str], *, verbose: bool) -> None:
-    """Show the findings, the top features and the files written; with `verbose`, also details."""
+    """Print the findings, the top features and the files that were written; with `verbose`, also details."""
     counts, by_blocks = summary["counts"], "blocks" in summary
     if is_doubtful(summary):
         typer.echo(f"{no_evidence(summary)}.")
@@ -86,15 +86,14 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
         typer.echo(_largest_blocks(summary["blocks"]))
         if refined := blocks_refined(summary):
             typer.echo(refined)
+        if _was_cut(summary):
+            typer.echo(
+                "Because the network is large, fewer block models were tried and they were refined for fewer rounds."
+            )
+        for line in _details(summary) if verbose else ():
+            typer.echo(f"  {line}")
     else:
         typer.echo(_selected(counts, f"by {SELECTORS[summary['method']].title}"))
-    if by_blocks and _was_cut(summary):
-        typer.echo(
-            "Because the network is large, fewer block models were tried and they were refined for fewer rounds."
-        )
-    if by_blocks and verbose:
-        for line in _details(summary):
-            typer.echo(f"  {line}")
     if counts["selected_features"]:
         _show_best(summary)
     if verbose:
@@ -165,17 +164,17 @@ def _show_best(summary: dict[str, Any]) -> None:
 
 
 def show_table(titles: Iterable[str], rows: Iterable[Iterable[str]], *, text_columns: Collection[str]) -> None:
-    """Print a table with text aligned left and numbers aligned right."""
+    """Print a table with text aligned to the left and numbers to the right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for title in titles:
         is_text = title in text_columns
         table.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text)
     for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))  # Text, because names may look like markup
+        table.add_row(*(Text(visible(cell)) for cell in row))  # Text, so that names are not read as markup
     Console(width=None if sys.stdout.isatty() else WIDE).print(table)
 
 
 def show_files(folder: Path, files: Sequence[str]) -> None:
-    """Say where the files are, starting with the one to read first."""
+    """Print where the files are, starting with the one to open first."""
     first, *others = files
     typer.echo(f"wrote {visible(str(folder / first))}; also in this folder: {listed(others)}")

@@ -1,4 +1,4 @@
-"""What a slow command is doing, on stderr. This module is light, so that it speaks while the others are imported."""
+"""Messages on stderr about what a slow command is doing. They start while other modules are still being imported."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 
-PATIENCE = 1.0  # seconds until the first line, and between two dots: a quick command says nothing
-
 
 class Waiting:
-    """Says what is being done if the command takes longer than a second: a line per stage, and a dot per second."""
+    """If a command takes longer than a second, shows what it is doing: one line per stage and one dot per second."""
 
-    def __init__(self) -> None:
-        self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # shown: the line that is not ended
+    def __init__(self, patience: float = 1.0) -> None:
+        self.patience = patience  # seconds until the first line, and between two dots
+        self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # shown: the unfinished line
         self._lock, self._ended = Lock(), Event()
 
     def begin(self) -> None:
-        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # help and versions come in a moment
+        """Start the messages, unless the command is to be quiet."""
+        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # help and versions are shown at once
             Thread(target=self._keep_speaking, daemon=True).start()
 
     def now(self, doing: str) -> None:
-        """Another stage begins."""
+        """Begin another stage."""
         with self._lock:
             if doing != self._doing:
                 self._doing = doing
@@ -32,13 +32,13 @@ class Waiting:
 
     @contextmanager
     def interrupted(self) -> Iterator[None]:
-        """Something else is written on a line of its own."""
+        """End the line, so that the caller can write other text on a line of its own."""
         with self._lock:
             self._end_line()
             yield
 
     def end(self) -> None:
-        """Say no more: the command has ended, or shows its result or a bar."""
+        """Stop: the command has ended, or shows its result or a progress bar."""
         with self._lock:
             self._ended.set()
             self._is_slow = False
@@ -46,13 +46,13 @@ class Waiting:
 
     @property
     def line_end(self) -> str:
-        """What ends the line; on a terminal, what comes next replaces it."""
+        """Text that ends the unfinished line or, on a terminal, erases it."""
         if not self._shown:
             return ""
         return f"\r{' ' * len(self._shown)}\r" if sys.stderr.isatty() else "\n"
 
     def _keep_speaking(self) -> None:
-        while not self._ended.wait(PATIENCE):
+        while not self._ended.wait(self.patience):
             with self._lock:
                 if not self._ended.is_set():
                     self._is_slow = True
