@@ -26,6 +26,7 @@ class BlockRecord:
     """Sums over k blocks of nodes, and some of their nodes and links."""
 
     sums: FloatArray  # (k, m) of each feature in each block
+    effective_holders: FloatArray  # (m,) number of equal values that vary as much, see `markers.effective_holders`
     link_weights: FloatArray  # (k, k) between each pair of blocks, each link counted from both ends
     typical_nodes: list[list[int]]  # rows of some nodes of each block, the most typical first
     given_names: list[str] | None  # of blocks that were passed to the fit by name
@@ -53,7 +54,6 @@ class Result:
     node_ids: ObjectArray | None  # (n,)
     feature_names: ObjectArray | None  # (m,)
     holders: IntArray  # (m,) number of nodes that have each feature
-    effective_holders: FloatArray | None  # (m,) number of equal values that vary as much; None without blocks
     n_without_selected: int | None  # nodes that have no selected feature; None for row chunks
     redundancy: dict[str, Any] | None  # correlated pairs of selected features; None for fewer than two, and row chunks
     links: LinkRecord | None  # None if `fit` was given no graph, which methods that use only the features allow
@@ -69,7 +69,6 @@ def make_result(
     network: AttributedGraph | CheckedTable,
     chosen: IntArray,
     blocks: BlockRecord | None = None,
-    effective_holders: FloatArray | None = None,
     explained: dict[str, Any] | None = None,
 ) -> Result:
     """Collect what a fit keeps.
@@ -80,8 +79,8 @@ def make_result(
         The features as they were given to `fit`, with the graph if there is one.
     chosen : array of shape (d,)
         The selected columns, the best first.
-    blocks, effective_holders, explained
-        What is known about the blocks, and about the features in them.
+    blocks, explained
+        What is known about the blocks, and how much of them the features explain.
     """
     features = network.features if isinstance(network, AttributedGraph) else network.matrix
     holders = n_holders(features)
@@ -91,8 +90,7 @@ def make_result(
         node_ids=network.node_ids,
         feature_names=network.feature_names,
         holders=holders,
-        effective_holders=effective_holders,
-        n_without_selected=None if selected is None else _n_empty_rows(selected),
+        n_without_selected=None if selected is None else int(np.count_nonzero((selected != 0).sum(axis=1) == 0)),
         redundancy=None if selected is None else redundancy(selected, chosen),
         links=_links(network, holders, blocks is None) if isinstance(network, AttributedGraph) else None,
         blocks=blocks,
@@ -113,10 +111,6 @@ def _links(graph: AttributedGraph, holders: IntArray, by_feature: bool) -> LinkR
         autocorrelation = link_correlations(graph.features, graph.adjacency)
     mean_degree = graph.adjacency.nnz / graph.n_nodes
     return LinkRecord(graph.n_links, graph.n_self_loops, graph.n_isolated, mean_degree, degree, autocorrelation)
-
-
-def _n_empty_rows(features: Features) -> int:
-    return int(np.count_nonzero(np.asarray((features != 0).sum(axis=1)).ravel() == 0))
 
 
 def redundancy(selected: Features, chosen: IntArray) -> dict[str, Any] | None:

@@ -52,6 +52,13 @@ class BlockGuidedSelector(ScoreSelector):
     def _check_combinations(self) -> None:
         """Raise an error if parameters contradict each other."""
 
+    @property
+    def _block_record(self) -> BlockRecord:
+        """What the fit kept about its blocks."""
+        record = self._fit_result.blocks
+        assert record is not None  # see `_keep_result`
+        return record
+
     def table(self) -> pd.DataFrame:
         """One row per feature, the best first: its score, and which block it marks.
 
@@ -90,30 +97,26 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _markers(self, groups: IntArray | None = None) -> Markers:
         """Which block each feature marks or, if `groups` (k,) merges the blocks, which group of blocks."""
-        result, sizes = self._fit_result, self.block_model_.block_sizes
-        assert result.blocks is not None  # see `_keep_result`
-        assert result.effective_holders is not None
-        sums = result.blocks.sums
+        record, sizes = self._block_record, self.block_model_.block_sizes
+        sums = record.sums
         if groups is not None:
             merge = np.eye(groups.max() + 1)[groups].T
             sums, sizes = merge @ sums, np.bincount(groups, sizes).astype(np.intp)
-        return markers_of(sums, result.holders, result.effective_holders, sizes)
+        return markers_of(sums, self._fit_result.holders, record.effective_holders, sizes)
 
     def _names(self, markers: Markers) -> list[BlockName]:
         """The names of the blocks, whose markers these are."""
-        result = self._fit_result
-        assert result.blocks is not None  # see `_keep_result`
-        if result.blocks.given_names is not None:
-            return [BlockName(name, "given") for name in result.blocks.given_names]
+        result, record = self._fit_result, self._block_record
+        if record.given_names is not None:
+            return [BlockName(name, "given") for name in record.given_names]
         ids = result.node_ids
-        nodes = [None if ids is None or not rows else str(ids[rows[0]]) for rows in result.blocks.typical_nodes]
+        nodes = [None if ids is None or not rows else str(ids[rows[0]]) for rows in record.typical_nodes]
         features = feature_labels(result.feature_names, result.n_features)
-        return name_blocks(markers, self._selected_in_order(), features, nodes, result.blocks.link_weights)
+        return name_blocks(markers, self._selected_in_order(), features, nodes, record.link_weights)
 
     def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
         """Names of groups of blocks, where `groups` (k,) is the group of each block; a single block keeps its name."""
         result, members = self._fit_result, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
-        assert result.blocks is not None  # see `_keep_result`
         alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
         features = feature_labels(result.feature_names, result.n_features)
         taken = [name.feature for name in alone.values()]
@@ -159,13 +162,14 @@ class BlockGuidedSelector(ScoreSelector):
         markers = markers_of(sums, n_holders(graph.features), effective, self.block_model_.block_sizes)
         blocks = BlockRecord(
             sums=sums,
+            effective_holders=effective,
             link_weights=block_weights(graph.adjacency, labels),
             typical_nodes=typical_nodes(graph.features, graph.adjacency, labels, markers, chosen, _TYPICAL),
             given_names=self._given_names(graph),
             ordered_links=sparse.csr_array(ordered_links(graph.adjacency, labels)),
             small_graph=graph.adjacency if is_small else None,
         )
-        self._result = make_result(graph, chosen, blocks, effective, explained)
+        self._result = make_result(graph, chosen, blocks, explained)
         return self
 
     def _given_names(self, graph: AttributedGraph) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -42,11 +42,11 @@ def mixed_starts(search: Search) -> list[Start]:
     the time on networks with many blocks and are rarely the best there. So they are used only after the first nine
     candidates, on networks that are small enough for more candidates.
     """
-    turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
+    turns = members_in_turn(len(search.rngs), with_features=search.smoothing is not None)
     starts = {}
     for name in dict.fromkeys(turns):
         rngs = [rng for rng, turn in zip(search.rngs, turns, strict=True) if turn == name]
-        starts[name] = iter(FAMILIES[name](replace(search, rngs=rngs, progress=no_step_progress)))
+        starts[name] = iter(FAMILIES[name](replace(search, rngs=rngs)))
     return [next(starts[name]) for name in turns]
 
 
@@ -116,7 +116,14 @@ def find_block_models(
     list of BlockModel
         Each with the name of the family that found it; models with equal errors in the order found.
     """
-    _check_family(family, with_features=features is not None)
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise ParameterError("family", f"is {family!r}; expected one of {list(FAMILIES)}.")
+    if family == FEATURE_READING and features is None:
+        raise ParameterError(
+            "family",
+            "is 'smoothed', which groups nodes by their features, but no features were given; pass features, or choose "
+            "another family.",
+        )
     check_n_jobs(n_jobs)
     for name, value in {"n_blocks": n_blocks, "n_candidates": n_candidates, "max_iter": max_iter}.items():
         check_whole(name, value, 1)
@@ -154,19 +161,16 @@ def find_candidates(
     need them, and only if they are in memory, because each iteration would read all row chunks. `eigenvectors` (n, s)
     are the leading eigenvectors of the degree-normalised graph, if they are known; "spectral" uses them.
     """
-    used = features if family in (FEATURE_READING, "mixed") and in_memory(features) else None
+    is_used = family in (FEATURE_READING, "mixed") and features is not None and in_memory(features)
+    smoothing = share_smoothing(adjacency, features) if is_used else None
     together = family == "onmtf"  # its starts advance together, and it reports their iterations
     shown = progress if together else no_step_progress
-    smoothing = None if used is None else share_smoothing(adjacency, used)
-    starts: list[Start] = []
-    families: list[str] = []
+    jobs: list[Callable[[], BlockModel]] = []
     for n_blocks, number in n_candidates.items():
-        rngs = rng.spawn(number)
-        search = Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, shown, eigenvectors, smoothing)
-        starts += FAMILIES[family](search)
-        mixed = family == "mixed"
-        families += members_in_turn(number, with_features=used is not None) if mixed else [family] * number
-    jobs = [partial(_find, adjacency, *one) for one in zip(starts, families, strict=True)]
+        search = Search(adjacency, n_blocks, rng.spawn(number), smoothing, n_jobs, max_iter, shown, eigenvectors)
+        names = members_in_turn(number, with_features=is_used) if family == "mixed" else [family] * number
+        starts = zip(FAMILIES[family](search), names, strict=True)
+        jobs += [partial(_find, adjacency, start, name) for start, name in starts]
     models: list[BlockModel] = []
     # The last jobs have most blocks and take longest, so they begin. With None, joblib may choose several threads.
     for model in in_threads(1 if together else n_jobs, reversed(jobs)):
@@ -181,18 +185,6 @@ def _find(adjacency: Sparse, start: Start, family: str) -> BlockModel:
     return BlockModel.of_checked(adjacency, labels, family=family)
 
 
-def _check_family(family: Any, *, with_features: bool) -> None:
-    """Reject an unknown family, or one that needs features if there are none."""
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise ParameterError("family", f"is {family!r}; expected one of {list(FAMILIES)}.")
-    if family == FEATURE_READING and not with_features:
-        raise ParameterError(
-            "family",
-            "is 'smoothed', which groups nodes by their features, but no features were given; pass features, or choose "
-            "another family.",
-        )
-
-
 def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:
     """The lowest relative error first; models whose errors differ only by rounding keep their order."""
     return sorted(models, key=lambda model: round(model.relative_error, 12))
@@ -201,11 +193,8 @@ def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:
 def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features:
     """The features, with one row per node in the order of the graph."""
     table = check_feature_table(features)
-    matrix = table.matrix
-    n_nodes = adjacency.shape[0]
-    if matrix.shape[0] != n_nodes:
-        raise ValueError(
-            f"features has {matrix.shape[0]} rows but the graph has {n_nodes} nodes; pass one row per node."
-        )
+    n_rows, n_nodes = table.matrix.shape[0], adjacency.shape[0]
+    if n_rows != n_nodes:
+        raise ValueError(f"features has {n_rows} rows but the graph has {n_nodes} nodes; pass one row per node.")
     check_same_order(table.node_ids, graph, adjacency, what="features", fix="features.loc[ids]")
-    return matrix
+    return table.matrix

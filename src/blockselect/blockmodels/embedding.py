@@ -84,30 +84,16 @@ def row_directions(vectors: FloatArray) -> FloatArray:
     return unit
 
 
-def without_rounding_errors(embedding: FloatArray) -> FloatArray:
-    """The embedding as it is clustered, without digits that are rounding errors of the decomposition."""
-    return embedding.round(_DIGITS)
+def cluster_rows(embedding: FloatArray, n_clusters: int, rng: np.random.Generator, *, large: int = LARGE) -> IntArray:
+    """K-means clusters of the rows (n,); fewer than `n_clusters` if there are fewer distinct rows.
 
-
-def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
-    """At most this many K-means clusters; fewer if there are fewer distinct rows. It is called within `one_thread`."""
-    settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
-    if len(embedding) <= LARGE:
-        kmeans = KMeans(**settings).fit(embedding)
-    else:
-        kmeans = MiniBatchKMeans(**settings, batch_size=_BATCH).fit(embedding)
-    return np.asarray(kmeans.labels_, dtype=np.intp)
-
-
-def _n_distinct(embedding: FloatArray, wanted: int) -> int:
-    """Number of distinct rows; in a large embedding, evenly spaced nodes are counted first, which may be enough."""
-    spread = embedding[:: 1 + len(embedding) // LARGE]
-    distinct = len(np.unique(spread, axis=0))
-    if distinct >= wanted or len(spread) == len(embedding):
-        return distinct
-    return len(np.unique(embedding, axis=0))
-
-
-def draw_seed(rng: np.random.Generator) -> int:
-    """A seed for libraries that accept no generator."""
-    return int(rng.integers(2**31))
+    Rows are rounded, because their last digits are rounding errors of the decomposition. More rows than `large` are
+    clustered in mini-batches. Call this within `one_thread`.
+    """
+    rows = embedding.round(_DIGITS)
+    n_distinct = len(np.unique(rows[:: 1 + len(rows) // large], axis=0))  # of a large embedding, among some rows first
+    if n_distinct < n_clusters:
+        n_distinct = len(np.unique(rows, axis=0))
+    settings = {"n_clusters": min(n_clusters, n_distinct), "n_init": 1, "random_state": int(rng.integers(2**31))}
+    kmeans = KMeans(**settings) if len(rows) <= large else MiniBatchKMeans(**settings, batch_size=_BATCH)
+    return np.asarray(kmeans.fit(rows).labels_, dtype=np.intp)

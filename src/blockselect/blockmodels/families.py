@@ -19,12 +19,10 @@ from blockselect.blockmodels.embedding import (
     LARGE,
     cluster_rows,
     degree_normalized,
-    draw_seed,
     in_single,
     leading_eigenvectors,
     row_directions,
     unit_weights,
-    without_rounding_errors,
 )
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.progress import StepProgress, no_step_progress
@@ -34,7 +32,6 @@ MAX_ITER = 500
 _FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which the smoothed features are formed
 _TOLERANCE = 1e-3  # of eigenvectors that are only clustered
 _HOPS = 2  # steps of the random walk: neighbours of neighbours; after many steps all nodes would look the same
-
 
 Smoothing: TypeAlias = tuple[tuple[Sparse, Sparse], sparse.csc_array]  # two random walks, and the weighted features
 
@@ -46,12 +43,11 @@ class Search:
     adjacency: Sparse  # (n, n)
     n_blocks: int  # the most blocks: a family may find fewer distinct kinds of nodes
     rngs: Sequence[np.random.Generator]
-    features: Features | None = None  # (n, m), for families that use them
+    smoothing: Shared[Smoothing] | None = None  # what "smoothed" needs, see `share_smoothing`; None without features
     n_jobs: int | None = None  # threads; the result is the same for any number
     max_iter: int = MAX_ITER  # of a factorisation; a start that is still improving by then moves few nodes
     progress: StepProgress = no_step_progress  # called by families whose work has several steps
     eigenvectors: FloatArray | None = None  # (n, s) leading eigenvectors of the normalised graph, if they are known
-    smoothing: Shared[Smoothing] | None = None  # what all starts of "smoothed" share, if it serves several searches
 
 
 Start: TypeAlias = Callable[[], IntArray]  # labels (n,) of one random start; starts may run at the same time
@@ -98,12 +94,12 @@ def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
 
 def _cluster_starts(embed: Callable[[], FloatArray], search: Search) -> list[Start]:
     """K-means clusters of one embedding, which the first start computes."""
-    embedding = Shared(lambda: without_rounding_errors(embed()))
+    embedding = Shared(embed)
     return [partial(_clusters, embedding, search.n_blocks, rng) for rng in search.rngs]
 
 
 def _clusters(embedding: Shared[FloatArray], n_blocks: int, rng: np.random.Generator) -> IntArray:
-    return cluster_rows(embedding(), n_blocks, draw_seed(rng))
+    return cluster_rows(embedding(), n_blocks, rng)
 
 
 def smoothed_starts(search: Search) -> list[Start]:
@@ -114,28 +110,27 @@ def smoothed_starts(search: Search) -> list[Start]:
     mean weight. K-means clusters the first k principal components, rows scaled to unit length. Each start uses a random
     half of the features, so that the starts differ.
     """
-    smoothing = search.smoothing or share_smoothing(search.adjacency, search.features)
-    return [partial(_smoothed_blocks, smoothing, search.n_blocks, rng) for rng in search.rngs]
+    assert search.smoothing is not None  # `find_block_models` refuses this family without features
+    return [partial(_smoothed_blocks, search.smoothing, search.n_blocks, rng) for rng in search.rngs]
 
 
 def share_smoothing(adjacency: Sparse, features: Features) -> Shared[Smoothing]:
-    """What the starts of "smoothed" share, for any number of blocks."""
-    return Shared(lambda: _smoothing(adjacency, features))
+    """What all starts of "smoothed" share, for any number of blocks; computed when the first of them needs it."""
 
+    def prepare() -> Smoothing:
+        weighted = _by_contents(_weigh_by_rarity(features))
+        n, m = weighted.shape
+        is_large = n > LARGE and n * m > 2 * _LARGEST_DENSE  # so large that not even half of the features is formed
+        return _random_walk(adjacency, np.float32 if is_large else np.float64), weighted
 
-def _smoothing(adjacency: Sparse, features: Features) -> Smoothing:
-    weighted = _by_contents(_weigh_by_rarity(features))
-    n, m = weighted.shape
-    is_large = n > LARGE and n * m > 2 * _LARGEST_DENSE  # so large that not even half of the features is formed
-    return _random_walk(adjacency, np.float32 if is_large else np.float64), weighted
+    return Shared(prepare)
 
 
 def _smoothed_blocks(smoothing: Shared[Smoothing], n_blocks: int, rng: np.random.Generator) -> IntArray:
     walks, weighted = smoothing()
     m = weighted.shape[1]
     half = np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))
-    embedding = without_rounding_errors(_embed(walks, weighted[:, half], n_blocks))
-    return cluster_rows(embedding, n_blocks, draw_seed(rng))
+    return cluster_rows(_embed(walks, weighted[:, half], n_blocks), n_blocks, rng)
 
 
 def _embed(walks: tuple[Sparse, Sparse], features: Sparse, n_dimensions: int) -> FloatArray:
@@ -145,7 +140,7 @@ def _embed(walks: tuple[Sparse, Sparse], features: Sparse, n_dimensions: int) ->
     because S itself would be nearly dense.
     """
     walk, back = walks
-    features = _unit_sparse_rows(features, walk.dtype)  # each step frees the matrix before it
+    features = _unit_rows(features, walk.dtype)  # each step frees the matrix before it
     features = sparse.csr_array(features)
     n, m = features.shape
     if n_dimensions < m <= _FEW_FEATURES and n * m <= _LARGEST_DENSE:
@@ -194,7 +189,7 @@ def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
     return columns[:, np.argsort(keys, kind="stable")]
 
 
-def _unit_sparse_rows(columns: sparse.csc_array, dtype: Any) -> sparse.csc_array:
+def _unit_rows(columns: sparse.csc_array, dtype: Any) -> sparse.csc_array:
     """Rows scaled to unit length; rows of zeros stay."""
     lengths = np.sqrt(np.bincount(columns.indices, weights=columns.data**2, minlength=columns.shape[0]))
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)

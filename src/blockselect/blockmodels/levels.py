@@ -168,9 +168,8 @@ class _Merging:
         W = self._weights
         W[first] += W[second]
         W[:, first] += W[:, second]
-        self._weights = W = np.delete(np.delete(W, second, axis=0), second, axis=1)
-        for name in ("_by_links", "_by_features"):
-            setattr(self, name, np.delete(np.delete(getattr(self, name), second, axis=0), second, axis=1))
+        self._weights = W = _without(second, W)
+        self._by_links, self._by_features = _without(second, self._by_links), _without(second, self._by_features)
         self._by_links += _joint(W[:, first, None], W[None, :, first])
         self._by_links[first] = self._by_links[:, first] = _joint(W[first], W).sum(axis=1)
         self._sums[first] += self._sums[second]
@@ -190,6 +189,11 @@ class _Merging:
         """Σ_l s_l log s_l − S log t of each block: (k,)"""
         gain: FloatArray = xlogx(sums).sum(axis=1) - sums.sum(axis=1) * np.log(np.maximum(totals, _TINY))
         return gain
+
+
+def _without(block: int, matrix: FloatArray) -> FloatArray:
+    """The matrix without the row and the column of a block."""
+    return np.delete(np.delete(matrix, block, axis=0), block, axis=1)
 
 
 def _joint(one: FloatArray, other: FloatArray) -> FloatArray:

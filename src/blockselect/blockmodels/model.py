@@ -16,8 +16,6 @@ from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_generator, as_numbers, check_entries, check_real
 
-_ENTRIES = 2**23  # entries of the graph in work at once
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockModel:
@@ -175,8 +173,7 @@ class BlockModel:
         fraction = check_real("fraction", fraction, 0, 1)
         rng = as_generator(rng)
         adjacency = check_adjacency(adjacency, len(self.labels))
-        labels, k = self.labels.copy(), self.n_blocks
-        sizes = self.block_sizes
+        labels, sizes, k = self.labels.copy(), self.block_sizes, self.n_blocks
         if k > 1:
             for node in rng.permutation(len(labels))[: round(fraction * len(labels))]:
                 old = labels[node]
@@ -185,10 +182,9 @@ class BlockModel:
                     labels[node] = new
                     sizes[old] -= 1
                     sizes[new] += 1
-        if not keep_density:
-            return BlockModel.from_labels(adjacency, labels)
-        error = _relative_error(adjacency, block_weights(adjacency, labels), np.bincount(labels), self.density)
-        return BlockModel(labels, self.density, error)
+        if keep_density:
+            return with_error(BlockModel(labels, self.density), adjacency)
+        return BlockModel.of_checked(adjacency, labels)
 
 
 def is_pair_of_matrices(blocks: Any) -> bool:
@@ -214,9 +210,10 @@ def adjacency_of(network: Any) -> Sparse:
 def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
     """Reject a block model of another graph, or one whose densities do not fit its labels."""
     if not (isinstance(model.labels, np.ndarray) and np.issubdtype(model.labels.dtype, np.integer)):
+        kind = f" of {model.labels.dtype}" if isinstance(model.labels, np.ndarray) else ""
         raise ValueError(
-            f"the block model's labels are {_kind(model.labels)}; expected an array of integers: make it with "
-            "BlockModel.from_labels."
+            f"the block model's labels are of type {type(model.labels).__name__}{kind}; expected an array of integers: "
+            "make it with BlockModel.from_labels."
         )
     density = model.density
     if not isinstance(density, np.ndarray) or density.dtype.kind != "f":
@@ -242,13 +239,15 @@ def block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:
     return np.asarray((weight + weight.T) / 2)  # symmetric to the last digit
 
 
-def sums_between_blocks(indptr: IntArray, indices: IntArray, values: FloatArray, labels: IntArray) -> FloatArray:
+def sums_between_blocks(
+    indptr: IntArray, indices: IntArray, values: FloatArray, labels: IntArray, n_at_once: int = 2**23
+) -> FloatArray:
     """Fᵀ A F of a matrix A in CSR: (k, k). It is computed for some entries at a time, to save memory."""
     k = int(labels.max()) + 1
     sums = np.zeros(k * k)
     row = 0
     while row < len(labels):
-        last = max(row + 1, int(np.searchsorted(indptr, indptr[row] + _ENTRIES, side="right")) - 1)
+        last = max(row + 1, int(np.searchsorted(indptr, indptr[row] + n_at_once, side="right")) - 1)
         some = slice(indptr[row], indptr[last])
         cells = np.repeat(labels[row:last] * k, np.diff(indptr[row : last + 1]))
         cells += labels[indices[some]]
@@ -263,7 +262,3 @@ def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, dens
     total = float(np.sum(A.data**2, dtype=np.float64))
     squared = total - 2 * float(np.sum(M * weight)) + float(np.sum(M * M * S))
     return float(np.sqrt(max(squared, 0.0) / total))
-
-
-def _kind(values: Any) -> str:
-    return f"of type {type(values).__name__}" + (f" of {values.dtype}" if isinstance(values, np.ndarray) else "")

@@ -7,7 +7,6 @@ from math import isqrt, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -72,11 +71,6 @@ def reason_for_asked(n_blocks: int, asked: int) -> str:
     return "as requested" if n_blocks == asked else f"some of the {asked} requested blocks are empty"
 
 
-def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:
-    """The number of blocks that :func:`count_blocks` finds."""
-    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
-
-
 def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
     """Count the blocks of a graph without labels.
 
@@ -131,8 +125,9 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks, limit)
     with one_thread():  # several threads would slow down products of small matrices
         values, vectors, noise = _beyond_noise(graph, limit, rng)
-        of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
-        large = _in_large_clusters(vectors, least_size)
+        of_graph = vectors[:, :limit] if _has_same_normalized_matrix(graph, adjacency) else None
+        labels = _labels(vectors)
+        large = np.bincount(labels)[labels] >= least_size
         if not large.all() and large.mean() > 0.5:
             rest = sparse.csr_array(graph[large][:, large])
             if rest.sum() > graph.sum() / 2:
@@ -143,8 +138,8 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     return BlockCount(n_blocks, values[:limit], noise, lengths, max_blocks, limit, of_graph)
 
 
-def _is_as_given(graph: Sparse, adjacency: Sparse) -> bool:
-    """Whether both have the same normalised matrix: weights are equal, and no loop or component was left out."""
+def _has_same_normalized_matrix(graph: Sparse, adjacency: Sparse) -> bool:
+    """Whether all weights of the adjacency matrix are equal, and no loop or component was left out of the graph."""
     same_links = graph.shape == adjacency.shape and graph.nnz == adjacency.nnz
     return bool(same_links and adjacency.data.min() == adjacency.data.max())
 
@@ -197,13 +192,6 @@ def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[
 
 def _tolerance(graph: Sparse) -> float:
     return _TOLERANCE if graph.shape[0] <= LARGE else _LARGE_TOLERANCE
-
-
-def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.bool_]:
-    """Whether each node is in a cluster of enough nodes."""
-    labels = _labels(vectors)
-    large: NDArray[np.bool_] = np.bincount(labels)[labels] >= least_size
-    return large
 
 
 def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
@@ -226,7 +226,7 @@ def rank_by_method(
 ) -> RankedFeatures:
     """Rank the features of a network by a method of the registry."""
     if n_blocks is None and SELECTORS[method].selector is BMGUFS:  # the only method without a default
-        n_blocks = choose_n_blocks(graph.adjacency, rng=np.random.default_rng(seed))
+        n_blocks = count_blocks(graph.adjacency, rng=np.random.default_rng(seed)).n_blocks
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
     with collected_warnings() as messages:
         selector.fit(graph.features, adjacency=graph.adjacency)
