@@ -36,29 +36,29 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from blockselect.blockmodels.candidates import find_block_models
-    from blockselect.blockmodels.model import BlockModel
-    from blockselect.bmgufs.descent import Descent
-    from blockselect.bmgufs.estimator import BMGUFS
-    from blockselect.consensus.estimator import BlockModelSelector
-    from blockselect.datasets import (
-        fetch_blogcatalog,
-        load_citeseer,
-        load_cora,
-        load_debian,
-        make_attributed_blocks,
-    )
-    from blockselect.evaluation import evaluate_selection
-    from blockselect.evaluation.comparison import compare_methods
-    from blockselect.inputs.adjacency import as_adjacency
-    from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
-    from blockselect.inputs.node_graph import NodeGraph
-    from blockselect.inspection.discoveries import discover_features
-    from blockselect.inspection.stability import selection_stability
-    from blockselect.registry import SELECTORS, make_selector
-    from blockselect.rows.chunks import RowChunks
-    from blockselect.signed import SignedSelector
-    from blockselect.utils.versions import show_versions
+    from blockselect.blockmodels.candidates import find_block_models as find_block_models
+    from blockselect.blockmodels.model import BlockModel as BlockModel
+    from blockselect.bmgufs.descent import Descent as Descent
+    from blockselect.bmgufs.estimator import BMGUFS as BMGUFS
+    from blockselect.consensus.estimator import BlockModelSelector as BlockModelSelector
+    from blockselect.datasets import fetch_blogcatalog as fetch_blogcatalog
+    from blockselect.datasets import load_citeseer as load_citeseer
+    from blockselect.datasets import load_cora as load_cora
+    from blockselect.datasets import load_debian as load_debian
+    from blockselect.datasets import make_attributed_blocks as make_attributed_blocks
+    from blockselect.evaluation import evaluate_selection as evaluate_selection
+    from blockselect.evaluation.comparison import compare_methods as compare_methods
+    from blockselect.inputs.adjacency import as_adjacency as as_adjacency
+    from blockselect.inputs.attributed import AttributedGraph as AttributedGraph
+    from blockselect.inputs.attributed import check_attributed_graph as check_attributed_graph
+    from blockselect.inputs.node_graph import NodeGraph as NodeGraph
+    from blockselect.inspection.discoveries import discover_features as discover_features
+    from blockselect.inspection.stability import selection_stability as selection_stability
+    from blockselect.registry import SELECTORS as SELECTORS
+    from blockselect.registry import make_selector as make_selector
+    from blockselect.rows.chunks import RowChunks as RowChunks
+    from blockselect.signed import SignedSelector as SignedSelector
+    from blockselect.utils.versions import show_versions as show_versions
 
 _HOME = {  # public name → the module that defines it
     "BMGUFS": "bmgufs.estimator",
@@ -86,31 +86,7 @@ _HOME = {  # public name → the module that defines it
     "show_versions": "utils.versions",
 }
 
-__all__ = [
-    "BMGUFS",
-    "SELECTORS",
-    "AttributedGraph",
-    "BlockModel",
-    "BlockModelSelector",
-    "Descent",
-    "NodeGraph",
-    "RowChunks",
-    "SignedSelector",
-    "as_adjacency",
-    "check_attributed_graph",
-    "compare_methods",
-    "discover_features",
-    "evaluate_selection",
-    "fetch_blogcatalog",
-    "find_block_models",
-    "load_citeseer",
-    "load_cora",
-    "load_debian",
-    "make_attributed_blocks",
-    "make_selector",
-    "selection_stability",
-    "show_versions",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

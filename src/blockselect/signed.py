@@ -101,7 +101,8 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self.part_scores_ = self.estimator_.scores_.reshape(2, graph.n_features)
         order = np.argsort(self.estimator_.ranking_.reshape(2, graph.n_features).min(axis=0))
         self._rank(self.part_scores_.max(axis=0), order)
-        self.support_ = np.isin(np.arange(graph.n_features), order[self._is_eligible(self.scores_)[order]][:wanted])
+        eligible = order[self._is_eligible(self.scores_)[order]]
+        self.support_ = np.isin(np.arange(graph.n_features), eligible[:wanted])
         self.n_features_ = int(self.support_.sum())
         self.network_evidence_ = getattr(self.estimator_, "network_evidence_", None)
         self._result = make_result(graph, self._selected_in_order())

@@ -145,11 +145,14 @@ class _Merging:
     """The blocks that are left, and what the merger of each two of them loses."""
 
     def __init__(self, weights: FloatArray, sums: FloatArray, totals: FloatArray) -> None:
-        self._weights, self._sums, self._totals = weights.astype(np.float64), sums.T.copy(), totals.astype(np.float64)
+        self._weights: FloatArray = weights.astype(np.float64)
+        self._sums, self._totals = sums.T.copy(), totals.astype(np.float64)
         k = len(weights)
-        self._by_links = np.array([_joint(row, self._weights).sum(axis=1) for row in self._weights])  # over all others
+        self._by_links: FloatArray = np.array(
+            [_joint(row, self._weights).sum(axis=1) for row in self._weights]
+        )  # over all others
         self._alone = self._feature_gain(self._sums, self._totals)  # (k,)
-        self._by_features = np.array([self._feature_losses(block) for block in range(k)])
+        self._by_features: FloatArray = np.array([self._feature_losses(block) for block in range(k)])
 
     def losses(self) -> FloatArray:
         """Log-likelihood lost by the merger of each two blocks: (k, k); the diagonal means nothing."""
@@ -165,10 +168,9 @@ class _Merging:
         """Replace block `first` by its merger with block `second`, and remove `second`."""
         for column in (first, second):
             self._by_links -= _joint(self._weights[:, column, None], self._weights[None, :, column])
-        W = self._weights
-        W[first] += W[second]
-        W[:, first] += W[:, second]
-        self._weights = W = _without(second, W)
+        self._weights[first] += self._weights[second]
+        self._weights[:, first] += self._weights[:, second]
+        W = self._weights = _without(second, self._weights)
         self._by_links, self._by_features = _without(second, self._by_links), _without(second, self._by_features)
         self._by_links += _joint(W[:, first, None], W[None, :, first])
         self._by_links[first] = self._by_links[:, first] = _joint(W[first], W).sum(axis=1)
