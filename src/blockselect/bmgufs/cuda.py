@@ -9,13 +9,11 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from logging import getLogger
 from typing import Any
 
 from blockselect.utils.arrays import Array
-
-_WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
 
 _log = getLogger(__name__)
 _one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured too
@@ -42,32 +40,24 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
-            yield Replay(iteration)
+            yield partial(next, captured_steps(iteration, _capture))
         outside.wait_stream(inside)
 
 
-class Replay:
-    """Runs the iteration directly at first and later replays it from a CUDA graph, with the same result."""
-
-    def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
-        self._iteration = iteration
-        self._until_capture = warm_up
-        self._run = iteration
-
-    def __call__(self) -> None:
-        if self._until_capture == 0:
-            self._run = self._captured()
-        self._until_capture -= 1
-        self._run()
-
-    def _captured(self) -> Callable[[], None]:
-        try:
-            return _capture(self._iteration)
-        except RuntimeError as error:  # torch raises these if capture or memory allocation fails
-            _log.info(
-                "iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error
-            )
-            return self._iteration
+def captured_steps(
+    iteration: Callable[[], None], capture: Callable[[Callable[[], None]], Callable[[], None]]
+) -> Iterator[None]:
+    """Run the iteration once per step: directly at first, to load libraries and kernels, and then as captured."""
+    iteration()
+    yield
+    try:
+        run = capture(iteration)
+    except RuntimeError as error:  # torch raises these if capture or memory allocation fails
+        _log.info("iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error)
+        run = iteration
+    while True:
+        run()
+        yield
 
 
 def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (only on CUDA devices)

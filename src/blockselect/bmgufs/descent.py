@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from numbers import Integral, Real
@@ -25,8 +24,8 @@ from blockselect.utils.parameters import as_numbers, check_entries, check_start
 from blockselect.utils.progress import StepProgress, no_step_progress
 
 _WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
-_CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache
-_DEVICE_BYTES = 2**30  # the same on an accelerator, where few large pieces are faster
+_CACHE_BYTES = 2**20  # bytes of weighted block means per piece with NumPy, so that they stay in the cache
+_DEVICE_BYTES = 2**30  # the same with torch, where few large pieces are faster
 
 Piece: TypeAlias = tuple[slice, slice]  # models, settings
 
@@ -227,9 +226,8 @@ def descend(
         step = state.step
         step += 1  # in place
 
-    on_cpu = _on_cpu(state.scores)
-    every = 1 if on_cpu else _WINDOW  # testing for convergence waits for the device
-    with nullcontext(iterate) if on_cpu else replayed(iterate, state.scores) as next_iteration:
+    every = 1 if isinstance(state.scores, np.ndarray) else _WINDOW  # testing for convergence waits for the device
+    with replayed(iterate, state.scores) as next_iteration:
         for done in count():
             next_iteration()
             if done == solver.max_iter or (solver.tol > 0 and done % every == 0 and not xp.any(state.running)):
@@ -300,7 +298,7 @@ def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
     """Slices of models and settings whose weighted block means fit into fast memory."""
     itemsize = 4 if "float32" in str(scores.dtype) else 8
     solve_bytes = statistics.n_blocks * statistics.n_features * itemsize
-    at_once = max(1, (_CACHE_BYTES if _on_cpu(scores) else _DEVICE_BYTES) // solve_bytes)
+    at_once = max(1, (_CACHE_BYTES if isinstance(scores, np.ndarray) else _DEVICE_BYTES) // solve_bytes)
     n_models, n_settings = scores.shape[:2]
     settings_at_once = min(n_settings, at_once)
     models_at_once = max(1, at_once // settings_at_once)
@@ -310,10 +308,6 @@ def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
                 slice(first_model, first_model + models_at_once),
                 slice(first_setting, first_setting + settings_at_once),
             )
-
-
-def _on_cpu(array: Array) -> bool:
-    return str(device(array)) == "cpu"
 
 
 def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:

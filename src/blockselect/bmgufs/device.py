@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.bmgufs.cuda import float32_products
-from blockselect.bmgufs.gram import DenseGramSquared, GramSquared, LowRankGramSquared
+from blockselect.bmgufs.gram import DenseGramSquared, GramSquared
+from blockselect.bmgufs.low_rank import LowRankGramSquared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.utils.arrays import Array, Features
 from blockselect.utils.errors import ParameterError
@@ -113,6 +114,21 @@ class DeviceStatistics(BlockStatistics):
     def empty_features(self) -> Array:
         return (self.block_means.abs().amax((0, 1)) == 0)[: self.n_present]
 
+    def induced_density(self, scores: Array) -> Array:
+        if self.pair_means is None:
+            return BlockStatistics.induced_density(self, scores)
+        xp, pairs, (c, s, _), k = namespace(scores), self.pair_means, scores.shape, self.n_blocks
+        by_piece = xp.permute_dims(xp.reshape(scores, (c, s, *pairs.shape[1:3])), (0, 2, 1, 3))  # (c, p, s, m / p)
+        return xp.reshape(xp.sum(by_piece @ pairs, axis=1), (c, s, k, k))
+
+    def quadratic_forms(self, T: Array, B: Array) -> tuple[Array, Array]:
+        if self.pair_means is None:
+            return BlockStatistics.quadratic_forms(self, T, B)
+        xp, (c, s), n_pairs = namespace(T), T.shape[:2], self.n_blocks**2
+        pairs = xp.matrix_transpose(xp.reshape(self.pair_means, (c, -1, n_pairs)))  # (c, k², m)
+        both = xp.reshape(xp.concat([T, B], axis=1), (c, 2 * s, n_pairs)) @ pairs
+        return both[:, :s], both[:, s:]
+
     def models(self, chosen: slice) -> DeviceStatistics:
         """Statistics of some of the models, as views."""
         pairs = None if self.pair_means is None else self.pair_means[chosen]
@@ -140,13 +156,15 @@ def _gram_to_device(gram: Any, n_features: int, device: str) -> GramSquared:
     return moved
 
 
-def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> DenseGramSquared:
+def dense_gram_on_device(
+    features: Features, *, dtype: Any, device: str, slab_bytes: int = _SLAB_BYTES
+) -> DenseGramSquared:
     """(YᵀY)∘² of features in memory, computed on the device from dense slabs of rows."""
     torch = import_torch(device)
     m = filled_up(features.shape[1])
     gram = torch.zeros((m, m), dtype=getattr(torch, np.dtype(dtype).name), device=device)
     with float32_products(gram, tfloat32=False):
-        for slab in _dense_slabs(features, m, gram):
+        for slab in _dense_slabs(features, gram, slab_bytes):
             gram.addmm_(slab.T, slab)
     return DenseGramSquared(gram.square_())
 
@@ -200,11 +218,11 @@ def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
     return filled
 
 
-def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Array]:
-    """Slabs of rows of the features as dense tensors on the device of `like`, padded to `n_columns`."""
+def _dense_slabs(features: Features, like: Array, slab_bytes: int) -> Iterator[Array]:
+    """Slabs of rows of the features as dense tensors on the device of `like`, padded to as many columns."""
     torch = import_torch(str(like.device))
-    n = features.shape[0]
-    step = max(1, _SLAB_BYTES // (n_columns * like.element_size()))
+    n, n_columns = features.shape[0], like.shape[1]
+    step = max(1, slab_bytes // (n_columns * like.element_size()))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         some = features[rows]

@@ -16,8 +16,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.device import check_device, dense_gram_on_device
-from blockselect.bmgufs.gram import GramChoice, GramSquared, choose_form, gram_squared
-from blockselect.bmgufs.losses import induced_density
+from blockselect.bmgufs.gram import MEMORY_LIMIT, GramChoice, GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
@@ -207,11 +206,9 @@ class BMGUFS(BlockGuidedSelector):
         solver, n_wanted = self._solver(), self._n_to_select(graph.n_features)
         gram, choice = self._gram(graph.features)
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
-        progress("block models", 0, 1)
         self.candidates_, self.n_blocks_reason_ = self._find_block_models(graph, partial(progress, "block models"))
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
-        progress("block models", 1, 1)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=solver.float_type)
         self._warn_of_smoothing(statistics)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
@@ -233,7 +230,7 @@ class BMGUFS(BlockGuidedSelector):
         if not solution.settled[0, chosen]:
             self._warn_of_unsettled_scores()
         self._select(scores, why_fewer=self._why_fewer(statistics))
-        self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
+        self.induced_density_ = statistics.induced_density(scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
         explained = on_request("consensus.explained_curve").explained_of_model(self, graph)  # R² as for the default
@@ -263,7 +260,7 @@ class BMGUFS(BlockGuidedSelector):
     def _gram(self, features: Features) -> tuple[GramSquared, GramChoice]:
         """The squared Gram matrix of the features, on the device if it is dense, and the choice of its form."""
         solver, on_device = self._solver(), self.device != "cpu"
-        shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit}
+        shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit or MEMORY_LIMIT}
         choice = choose_form(features, **shared, on_device=on_device)
         if on_device and choice.form == "dense" and in_memory(features):
             return dense_gram_on_device(features, dtype=solver.float_type, device=self.device), choice
@@ -271,19 +268,23 @@ class BMGUFS(BlockGuidedSelector):
 
     def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> tuple[list[BlockModel], str]:
         """Candidates, the lowest relative error first, or the given blocks; and the reason for the number of blocks."""
+        progress(0, 1)
         if self.block_model is not None:
-            return [self._given_block_model(graph)], AS_GIVEN
-        assert self.n_blocks is not None  # see `_check_combinations`
-        models = find_block_models(
-            graph,
-            self.n_blocks,
-            family="onmtf",
-            n_candidates=self.n_candidates,
-            rng=generator_from(self.random_state),
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-        return models, reason_for_asked(models[0].n_blocks, self.n_blocks)
+            models, reason = [self._given_block_model(graph)], AS_GIVEN
+        else:
+            assert self.n_blocks is not None  # see `_check_combinations`
+            models = find_block_models(
+                graph,
+                self.n_blocks,
+                family="onmtf",
+                n_candidates=self.n_candidates,
+                rng=generator_from(self.random_state),
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+            reason = reason_for_asked(models[0].n_blocks, self.n_blocks)
+        progress(1, 1)
+        return models, reason
 
     def _warn_of_unsettled_scores(self) -> None:
         solver = self._solver()
@@ -302,10 +303,12 @@ class BMGUFS(BlockGuidedSelector):
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
         """Warn if densities are about as small as the smoothing δ, which is absolute and then changes the result."""
-        smoothing = self._solver().smoothing
+        smoothing, sizes = self._solver().smoothing, statistics.block_sizes[0]
+        share = sizes / sizes.sum()
+        means = share @ statistics.block_means[0]  # of all nodes; all scores are equal at the start
         for what, mean, scaled in (
-            ("mean link weight of two nodes", float(statistics.mean_density[0]), "link weights"),
-            ("mean similarity of two nodes", statistics.mean_similarity, "features"),
+            ("mean link weight of two nodes", float(share @ statistics.density[0] @ share), "link weights"),
+            ("mean similarity of two nodes", float(means @ means) / len(means) ** 0.5, "features"),
         ):
             if mean < _NEAR * smoothing:
                 warn_caller(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.rows.matrices import as_dense
@@ -19,7 +19,6 @@ from blockselect.utils.errors import ParameterError
 SLAB_BYTES = 2**26  # of dense rows handled at once
 _TILE = 64  # rows and columns of the dense matrix that are computed at once
 IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks keeps at once
-OVERSAMPLES = 10  # vectors of the range finder beyond the rank
 _BY_PAIRS = 16  # multiplications of a dense product that take as long as one of a sparse product
 
 
@@ -28,16 +27,19 @@ def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = 
     if not in_memory(features):
         gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
         return np.square(gram, out=gram)
-    m = features.shape[1]
+    Y = features.astype(dtype, copy=False)
+    n, m = Y.shape
     squared = np.zeros((m, m), dtype=dtype)
-    if quicker_by_pairs(features):
-        Y = features.astype(dtype, copy=False)
+    if quicker_by_pairs(Y):
         Y = Y if Y.has_sorted_indices else Y.sorted_indices()
         columns = sparse.csc_array(Y)
         parts = columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data
         _in_parts(square_by_pairs, m, n_jobs, squared, *parts)
     else:
-        _add_products(squared, features.astype(dtype, copy=False))
+        add_product = get_blas_funcs("syrk", dtype=dtype)  # of the upper triangle, in place
+        for some in _slabs(n, m, dtype):
+            rows = np.ascontiguousarray(as_dense(Y[some]))
+            add_product(1.0, rows.T, beta=1.0, c=squared.T, lower=1, overwrite_c=1)
         np.square(squared, out=squared)
     _in_parts(mirror, m, n_jobs, squared)
     return squared
@@ -53,14 +55,6 @@ def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np
     squared.sort_indices()
     np.square(squared.data, out=squared.data)
     return squared
-
-
-def _add_products(gram: FloatArray, Y: Features) -> None:
-    """Add the upper triangle of YᵀY to the array in place."""
-    add = get_blas_funcs("syrk", dtype=gram.dtype)
-    for some in _slabs(Y.shape[0], Y.shape[1], gram.dtype):
-        rows = np.ascontiguousarray(as_dense(Y[some]))
-        add(1.0, rows.T, beta=1.0, c=gram.T, lower=1, overwrite_c=1)
 
 
 def _in_parts(kernel: Any, m: int, n_jobs: int | None, *arguments: Any) -> None:
@@ -161,23 +155,13 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
     return product
 
 
-def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> FloatArray:
-    """Z (m, q) with YᵀY ≈ Z Zᵀ, by a randomised range finder that reads the features three times.
-
-    Let G = YᵀY, Ω random vectors, and V an orthonormal basis of G² Ω. The projection of Y on the range of Y V has the
-    Gram matrix G V (Vᵀ G V)⁻¹ Vᵀ G, as in a randomised singular value decomposition with two power iterations.
-    """
-    m = features.shape[1]
-    V = np.random.default_rng(0).standard_normal((m, min(rank + OVERSAMPLES, m))).astype(dtype)
-    for _ in range(2):
-        # NumPy's takes four copies of its input, SciPy's two at most.
-        V = linalg.qr(sum_over_rows(features, gram_times, V), mode="economic", check_finite=False)[0]
-    product = sum_over_rows(features, gram_times, V)  # G V
-    values, axes = np.linalg.eigh(V.T @ product)
-    kept = values > values[-1] * len(values) * np.finfo(dtype).eps
-    half = product @ (axes[:, kept] / np.sqrt(values[kept]))
-    _, principal = np.linalg.eigh(half.T @ half)
-    return np.ascontiguousarray(half @ principal[:, ::-1][:, :rank])
+def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
+    """Bytes of a copy of the features in this float type; 0 if they have this type, or come in chunks."""
+    if not in_memory(features) or features.dtype == dtype:
+        return 0.0
+    if sparse.issparse(features):
+        return float(features.nnz * (dtype.itemsize + features.indices.itemsize) + features.indptr.nbytes)
+    return float(features.size * dtype.itemsize)
 
 
 def _slabs(n: int, width: int, dtype: Any) -> list[slice]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blockselect.bmgufs.device import DeviceStatistics, namespace
+from blockselect.bmgufs.device import namespace
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.utils.arrays import Array
 
@@ -43,24 +43,13 @@ def evaluate_losses(
 ) -> Losses:
     """Both losses at `scores` (c, s, m), given their product with the squared Gram matrix (c, s, m)."""
     xp = namespace(scores)
-    M_hat = induced_density(statistics, scores)
+    M_hat = statistics.induced_density(scores)
     T = M_hat * pair_sizes(statistics)  # (c, s, k, k)
     total = xp.sum(scores * product, axis=-1)  # (c, s) ‖Â‖²
     loss_b = _reconstruction_value(M_hat, T, total)
     loss_m, B = profile_terms(statistics, M_hat, smoothing=smoothing, gradient=gradient)
-    projected, gradient_m = _quadratics(statistics, T, B)
+    projected, gradient_m = statistics.quadratic_forms(T, B)
     return Losses(loss_b, loss_m, _reconstruction_gradient(product, projected, total, loss_b), gradient_m)
-
-
-def induced_density(statistics: BlockStatistics, scores: Array) -> Array:
-    """Mean similarity of each block pair in the graph that the scores induce (paper: M̂). (c, s, k, k)"""
-    xp = namespace(scores)
-    if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
-        pairs, (c, s, _), k = statistics.pair_means, scores.shape, statistics.n_blocks
-        by_piece = xp.permute_dims(xp.reshape(scores, (c, s, *pairs.shape[1:3])), (0, 2, 1, 3))  # (c, p, s, m / p)
-        return xp.reshape(xp.sum(by_piece @ pairs, axis=1), (c, s, k, k))
-    means = statistics.block_means[:, None]  # (c, 1, k, m)
-    return (means * scores[:, :, None, :]) @ xp.matrix_transpose(means)
 
 
 def pair_sizes(statistics: BlockStatistics) -> Array:
@@ -119,16 +108,3 @@ def _reconstruction_gradient(product: Array, projected: Array, total: Array, los
     largest = xp.max(xp.abs(gradient), axis=-1, keepdims=True)
     rounding = _ROUNDING * xp.finfo(product.dtype).eps * xp.max(xp.abs(product), axis=-1, keepdims=True)
     return xp.where(largest > rounding, gradient, 0.0) * scale
-
-
-def _quadratics(statistics: BlockStatistics, T: Array, B: Array) -> tuple[Array, Array]:
-    """D̄_lᵀ T D̄_l and D̄_lᵀ B D̄_l for every feature l: twice (c, s, k, k) → twice (c, s, m)."""
-    xp = namespace(T)
-    if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
-        (c, s), n_pairs = T.shape[:2], statistics.n_blocks**2
-        pairs = xp.matrix_transpose(xp.reshape(statistics.pair_means, (c, -1, n_pairs)))  # (c, k², m)
-        both = xp.reshape(xp.concat([T, B], axis=1), (c, 2 * s, n_pairs)) @ pairs
-        return both[:, :s], both[:, s:]
-    means = statistics.block_means[:, None]  # (c, 1, k, m)
-    projected, gradient = (xp.sum((coefficients @ means) * means, axis=-2) for coefficients in (T, B))
-    return projected, gradient

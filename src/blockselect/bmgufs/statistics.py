@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -54,17 +53,15 @@ class BlockStatistics:
             density[i, blocks, blocks] = model.density
         return cls(means, sizes, density)
 
-    @property
-    def mean_similarity(self) -> float:
-        """Mean similarity of two nodes under uniform scores of unit length: the scale of M̂."""
-        overall = self.block_sizes[0] @ self.block_means[0] / self.block_sizes[0].sum()
-        return float(overall @ overall) / sqrt(max(self.n_features, 1))
+    def induced_density(self, scores: Array) -> Array:
+        """D̄ diag(r) D̄ᵀ, the mean similarity of each block pair in the induced graph (paper: M̂): (c, s, k, k)."""
+        means = self.block_means[:, None]  # (c, 1, k, m)
+        return (means * scores[:, :, None, :]) @ means.mT
 
-    @property
-    def mean_density(self) -> Array:
-        """Mean link weight of two nodes in each model: (c,)."""
-        pairs = self.block_sizes[:, :, None] * self.block_sizes[:, None, :]
-        return (self.density * pairs).sum(axis=(1, 2)) / pairs.sum(axis=(1, 2))
+    def quadratic_forms(self, T: Array, B: Array) -> tuple[Array, Array]:
+        """D̄_lᵀ T D̄_l and D̄_lᵀ B D̄_l for every feature l: twice (c, s, k, k) → twice (c, s, m)."""
+        means = self.block_means[:, None]  # (c, 1, k, m)
+        return ((T @ means) * means).sum(-2), ((B @ means) * means).sum(-2)
 
     def models(self, chosen: slice) -> BlockStatistics:
         """Statistics of some of the models, as views."""
