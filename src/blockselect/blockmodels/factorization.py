@@ -38,7 +38,8 @@ def onmtf_starts(search: Search, *, n_iter: int = 100) -> list[Start]:
     """
 
     def factorize() -> Sequence[IntArray]:
-        factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
+        A = search.adjacency
+        factors = Factorization(lambda columns: A @ columns, A.shape[0], search.n_blocks, search.rngs)
         for done in range(n_iter):
             if done % _STRIDE == 0:
                 search.progress(done, n_iter)

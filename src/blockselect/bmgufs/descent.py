@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from numbers import Integral, Real
@@ -13,12 +14,12 @@ from array_api_compat import device
 from sklearn.base import BaseEstimator
 
 from blockselect.bmgufs.cuda import compiled_by_torch, replayed
-from blockselect.bmgufs.device import in_tfloat32, namespace, problem_to_device, to_numpy
+from blockselect.bmgufs.device import in_tfloat32, problem_to_device
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.utils._sklearn import Interval, Options, StrOptions
-from blockselect.utils.arrays import Array, BoolArray, FloatArray, IntArray
+from blockselect.utils.arrays import Array, BoolArray, FloatArray, IntArray, namespace, to_numpy
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers, check_entries, check_start
 from blockselect.utils.progress import StepProgress, no_step_progress
@@ -206,8 +207,11 @@ def descend(
     progress: StepProgress = no_step_progress,
 ) -> _State:
     """The state after the last iteration, in the array namespace of the statistics; empty features keep their score."""
-    xp = namespace(statistics.block_means)
-    ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
+    like = statistics.block_means
+    xp = namespace(like)
+    settings = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in (profile_ratio, sparsity))
+    one_per_model = xp.zeros((statistics.n_models, 1), dtype=like.dtype, device=device(like))
+    ratio, penalty, _ = xp.broadcast_arrays(*settings, one_per_model)  # (c, s)
     state = _start(xp, statistics, ratio.shape[1], solver)
     pieces = [
         (statistics.models(piece[0]), state.piece(piece), ratio[piece], penalty[piece], piece)
@@ -226,8 +230,9 @@ def descend(
         step = state.step
         step += 1  # in place
 
-    every = 1 if isinstance(state.scores, np.ndarray) else _WINDOW  # testing for convergence waits for the device
-    with replayed(iterate, state.scores) as next_iteration:
+    in_numpy = isinstance(state.scores, np.ndarray)
+    every = 1 if in_numpy else _WINDOW  # testing for convergence waits for the device
+    with nullcontext(iterate) if in_numpy else replayed(iterate, state.scores) as next_iteration:
         for done in count():
             next_iteration()
             if done == solver.max_iter or (solver.tol > 0 and done % every == 0 and not xp.any(state.running)):
@@ -261,15 +266,6 @@ def _advance(
     stepped = _step(scores, losses, ratio, penalty, step_size, statistics.n_features)
     scores[...] = xp.where(moving[..., None], stepped, scores)
     n_iter += xp.astype(moving, n_iter.dtype)
-
-
-def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity: Any) -> tuple[Array, Array]:
-    """Profile ratio and sparsity, each as an array of shape (c, s)."""
-    like = statistics.block_means
-    ratio, penalty = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in (profile_ratio, sparsity))
-    one_each = xp.zeros((statistics.n_models, 1), dtype=like.dtype, device=device(like))
-    ratio, penalty, _ = xp.broadcast_arrays(ratio, penalty, one_each)
-    return ratio, penalty
 
 
 def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descent) -> _State:

@@ -1,4 +1,4 @@
-"""The descent on a device: arrays of NumPy on the CPU and of torch elsewhere, and the transfer of the problem.
+"""The descent on a torch device: the transfer of the problem, and what makes it fast there.
 
 The solver is the same with NumPy and with torch. On a device the features are padded with empty ones, so that their
 number suits the matrix products of the device; their scores are zero. Products on a CUDA device may be in TF32.
@@ -11,16 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import array_api_compat.numpy
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.bmgufs.cuda import float32_products
 from blockselect.bmgufs.gram import DenseGramSquared, GramSquared
 from blockselect.bmgufs.low_rank import LowRankGramSquared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.utils.arrays import Array, Features
+from blockselect.utils.arrays import Array, Features, namespace
 from blockselect.utils.errors import ParameterError
 
 _PIECE = 256  # features per piece
@@ -29,19 +27,8 @@ _SLAB_BYTES = 2**28  # bytes of dense rows of the features at once
 _TFLOAT32_FROM = 16  # solves from which arithmetic, not memory, limits the speed of a product
 
 
-def namespace(array: Array) -> Any:
-    """The array namespace of NumPy or torch; unlike the look-up of array_api_compat, torch can compile this."""
-    if isinstance(array, (np.ndarray, np.generic)):
-        return array_api_compat.numpy
-    import array_api_compat.torch as torch_namespace
-
-    return torch_namespace
-
-
 def check_device(device: str) -> None:
-    """Raise an error if the device is not available."""
-    if device == "cpu":
-        return
+    """Raise an error if the torch device is not available."""
     if device.partition(":")[0] not in ("cpu", "cuda"):
         raise ParameterError(
             "device", f"is {device!r}; choose 'cpu' or 'cuda': results have not been checked on other kinds of devices."
@@ -71,11 +58,6 @@ def to_torch(array: Any, device: str) -> Array:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
         return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=False)
-
-
-def to_numpy(array: Array) -> NDArray[Any]:
-    """Convert an array on any device to NumPy."""
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def import_torch(device: str) -> Any:

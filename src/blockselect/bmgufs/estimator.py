@@ -248,7 +248,8 @@ class BMGUFS(BlockGuidedSelector):
         self._check_combinations()
         solver = self._solver()
         check_parameters(solver)
-        check_device(self.device)
+        if self.device != "cpu":
+            check_device(self.device)
         solver.check_settings_on(self.device)
         graph = self._check_graph(X, y, adjacency, dtype=solver.float_type)
         solver.check_initial_scores(graph.n_features)

@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blockselect.bmgufs.device import namespace
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.utils.arrays import Array
+from blockselect.utils.arrays import Array, namespace
 
 Gradient = Literal["exact", "paper"]
 
