@@ -1,13 +1,13 @@
 """GramSquared: the elementwise square of the Gram matrix of the features, as an operator (paper: (YᵀY)∘²).
 
-It depends on neither the blocks nor the scores, so one matrix serves all solves on a data set. It has one of three
-forms, chosen by cost and by a limit on memory:
+It depends on neither the blocks nor the scores, so all solves on a data set share one matrix. It has one of three
+forms, chosen by speed and by a limit on memory:
 
-- dense (m, m): the fastest product if many features occur together;
-- sparse: without zeros, if few features occur together or the dense form is large;
-- low rank, the only approximate one: see `low_rank`.
+- dense (m, m), which has the fastest product if many features occur together;
+- sparse, without zeros, if few features occur together or the dense form is large;
+- low rank, the only approximation, see `low_rank`.
 
-No second array as large as an exact form is allocated, and the memory it takes is known in advance.
+Computing an exact form never allocates a second array of its size, and the memory needed is known in advance.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from blockselect.rows.sums import in_memory, sum_over_rows
 from blockselect.utils.arrays import Array, Features, Sparse
 from blockselect.utils.errors import ParameterError, memory_for
 
-MEMORY_LIMIT = 8e9  # bytes, if no limit is given; the same on every machine
-SPARSE_BELOW = 0.1  # share of non-zeros below which the product of the sparse form is faster (benchmarks/gram.py)
+MEMORY_LIMIT = 8e9  # bytes; the default on every machine
+SPARSE_BELOW = 0.1  # share of non-zeros below which products of the sparse form are faster (benchmarks/gram.py)
 _SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
 _SAMPLE = 64  # columns from which the share of non-zeros is estimated
 _ROW_BYTES = 64  # bytes of working memory per row
@@ -45,10 +45,10 @@ Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 
 
 class GramSquared(Protocol):
-    """W, symmetric (m, m), as the solver uses it."""
+    """The symmetric matrix W (m, m), as the solver uses it."""
 
     def apply(self, scores: Array) -> Array:
-        """Scores (b, m) → scores @ W (b, m), in the scores' own array namespace."""
+        """Scores (b, m) @ W → (b, m), as an array of the same kind as the scores."""
         ...
 
 
@@ -59,7 +59,7 @@ class DenseGramSquared:
     values: Array  # (m, m)
 
     def apply(self, scores: Array) -> Array:
-        if len(scores) == 1 and not is_torch_array(scores):  # W is symmetric; for a single row BLAS would copy it first
+        if len(scores) == 1 and not is_torch_array(scores):  # W is symmetric, and BLAS would copy it for a single row
             return (self.values @ scores[0])[None, :]
         return scores @ self.values
 
@@ -83,7 +83,7 @@ def gram_squared(
     memory_limit: float = MEMORY_LIMIT,
     n_jobs: int | None = None,
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
-    """The elementwise square of the Gram matrix of the features, in the given form or in that of `choose_form`."""
+    """Compute the elementwise square of the Gram matrix of the features, by default in the form of `choose_form`."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
     dtype = np.dtype(dtype)
     with memory_for(f"compute the {taken} squared Gram matrix, which memory_limit={memory_limit:g} allows"):
@@ -96,7 +96,7 @@ def gram_squared(
 
 @dataclass(frozen=True, slots=True)
 class GramChoice:
-    """The form of the matrix, and the reason for it."""
+    """The form of the squared Gram matrix, and the reason for it."""
 
     form: Form
     reason: str
@@ -105,12 +105,12 @@ class GramChoice:
 def choose_form(
     features: Features, *, dtype: Any = np.float64, memory_limit: float = MEMORY_LIMIT, on_device: bool = False
 ) -> GramChoice:
-    """The exact form with the faster product, or the smaller form if the faster one takes more than a gibibyte.
+    """Choose the exact form with the faster product, or the smaller one if the faster one exceeds a gibibyte.
 
-    It has to fit into the limit with its working memory; otherwise the other exact form is tried, and then the low-rank
-    form. The size of the sparse form is estimated from a sample of the features; of features in memory, the non-zeros
-    are counted before the form is chosen or all forms are refused. On a device the faster form is used at any size.
-    Dense features have no sparse form.
+    A form has to fit into the limit with its working memory; otherwise the other exact form is tried, and then the
+    low-rank form. The size of the sparse form is estimated from a sample of the features; if they are in memory, its
+    non-zeros are counted before it is chosen and before all forms are rejected. On a device, the faster form is used at
+    any size. Dense features have no sparse form.
     """
     dtype, m, share = np.dtype(dtype), features.shape[1], _share_of_nonzeros(features)
     needed: dict[Form, float] = {"dense": dense_bytes(features, dtype)}
@@ -145,19 +145,19 @@ def choose_form(
 
 
 def _in_words(size: float) -> str:
-    """Bytes as text, with two digits."""
+    """A number of bytes as text, with two significant digits."""
     unit, name = next(((unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB")) if size >= unit), (1e3, "kB"))
     return f"{float(f'{size / unit:.2g}'):g} {name}"
 
 
 def _rounded_up(size: float) -> float:
-    """Rounded up to two digits, so that the stated size suffices."""
+    """The size rounded up to two significant digits, so that the size in the message is enough."""
     step = 10.0 ** (np.floor(np.log10(size)) - 1)
     return float(np.ceil(size / step) * step)
 
 
 def _share_of_nonzeros(features: Features) -> float:
-    """Share of non-zeros of the Gram matrix, estimated from a sample of rare and frequent features."""
+    """Share of non-zeros in the Gram matrix, estimated from a sample of rare and frequent features."""
     if isinstance(features, np.ndarray):
         return 1.0
     m = features.shape[1]
@@ -167,7 +167,7 @@ def _share_of_nonzeros(features: Features) -> float:
 
 
 def count_nonzeros(features: Sparse, rows_at_once: int = 256) -> int:
-    """Number of non-zeros of YᵀY: ordered pairs of features that occur together, each with itself included."""
+    """Number of non-zeros in YᵀY: ordered pairs of features that occur together, including each with itself."""
     ones = np.ones(features.nnz, dtype=np.float32)
     pattern = sparse.csr_array((ones, features.indices, features.indptr), shape=features.shape)
     by_feature = sparse.csr_array(pattern.T)
@@ -176,7 +176,7 @@ def count_nonzeros(features: Sparse, rows_at_once: int = 256) -> int:
 
 
 def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
-    """Most memory, in bytes, for computing the dense form."""
+    """Peak memory, in bytes, for computing the dense form."""
     matrix: float = float(features.shape[1]) ** 2 * dtype.itemsize
     if not in_memory(features):
         return _IN_DENSE_SUM * matrix + 3 * min(SLAB_BYTES, matrix)
@@ -187,7 +187,7 @@ def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
 
 
 def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) -> float:
-    """Most memory, in bytes, for computing the sparse form with this number of non-zeros."""
+    """Peak memory, in bytes, for computing the sparse form with this number of non-zeros."""
     m = features.shape[1]
     index_bytes = 4 if n_nonzeros <= np.iinfo(np.int32).max else 8
     matrix = n_nonzeros * (dtype.itemsize + index_bytes) + float(_ROW_BYTES * m)
@@ -197,6 +197,6 @@ def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) ->
 
 
 def _bytes_by_column(features: Sparse, dtype: np.dtype[Any]) -> float:
-    """Memory of the features by column, and by row with sorted indices, in addition to the features themselves."""
+    """Memory of copies of the features by column and, if their indices are not sorted, by row."""
     by_column = features.nnz * (dtype.itemsize + features.indices.itemsize) + float(_ROW_BYTES * sum(features.shape))
     return float(by_column * (1 if features.has_sorted_indices else 2) + copy_bytes(features, dtype))

@@ -1,11 +1,11 @@
-"""The two losses of the paper and their gradients, batched, with no n × n matrix and no loop over features.
+"""The two losses of the paper and their gradients, for many solves at once and without any n × n matrix.
 
 There are c block models, s settings for each, k blocks and m features.
 
-- The reconstruction loss L_b measures how badly the blocks fit the graph that the scores induce.
-- The profile loss L_m compares, row by row, the densities of the induced graph with those of the graph.
+- The reconstruction loss L_b measures how badly the blocks fit the graph induced by the scores.
+- The profile loss L_m compares the densities of the induced graph, row by row, with those of the original graph.
 
-Both are invariant to the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
+Neither loss depends on the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
 where the derivative of q log(q/p) has a constant (see `profile_terms`).
 """
 
@@ -19,12 +19,12 @@ from blockselect.utils.arrays import Array, namespace
 
 Gradient = Literal["exact", "paper"]
 
-_ROUNDING = 64  # times the float precision, relative to its terms: smaller gradients are rounding errors
+_ROUNDING = 64  # multiple of the float precision; gradients smaller than this, relative to their terms, are set to 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """Value and gradient of both losses."""
+    """Values and gradients of both losses."""
 
     reconstruction: Array  # (c, s)
     profile: Array  # (c, s)
@@ -52,15 +52,15 @@ def evaluate_losses(
 
 
 def pair_sizes(statistics: BlockStatistics) -> Array:
-    """Node pairs in each block pair. (c, 1, k, k)"""
+    """Number of node pairs in each block pair: (c, 1, k, k)."""
     sizes = statistics.block_sizes
     return (sizes[:, :, None] * sizes[:, None, :])[:, None]
 
 
 def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> tuple[Array, Array]:
-    """Rows of a density plus `smoothing`, scaled to sum to one (paper: P or Q), and their sums before scaling.
+    """The rows of a density plus `smoothing`, scaled to sum to one (paper: P or Q), and their sums before scaling.
 
-    Blocks of size zero, which only pad a batch, get no smoothing and no share.
+    Blocks of size zero, which only pad a batch, are not smoothed, so they stay zero.
     """
     xp = namespace(density)
     smoothed = density + smoothing * xp.astype(pair_sizes(statistics) > 0, density.dtype)
@@ -72,10 +72,10 @@ def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> t
 def profile_terms(
     statistics: BlockStatistics, M_hat: Array, *, smoothing: float, gradient: Gradient
 ) -> tuple[Array, Array]:
-    """L_m (c, s), and the B (c, s, k, k) with ∂L_m/∂r_l = D̄_lᵀ B D̄_l.
+    """L_m (c, s), and the matrix B (c, s, k, k) for which ∂L_m/∂r_l = D̄_lᵀ B D̄_l.
 
-    C is ∂L_m/∂Q = log(Q/P), up to a constant, which cancels because the rows of Q sum to one. The paper adds P, which
-    is not constant and does not cancel; `gradient="paper"` does the same.
+    C is ∂L_m/∂Q = log(Q/P), up to a constant that cancels because the rows of Q sum to one. The paper adds P, which is
+    not constant and does not cancel; so does `gradient="paper"`.
     """
     xp = namespace(M_hat)
     P, _ = profiles(statistics, statistics.density[:, None], smoothing)
@@ -99,7 +99,7 @@ def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
 
 
 def _reconstruction_gradient(product: Array, projected: Array, total: Array, loss: Array) -> Array:
-    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only rounding error, as for one block per node."""
+    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only a rounding error, as for blocks of one node each."""
     xp = namespace(product)
     positive = (total > 0)[..., None]
     scale = xp.where(positive, 2 / xp.where(positive, total[..., None], 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""The low-rank form of (YᵀY)∘², for more features than an exact form has memory for."""
+"""The low-rank approximation of (YᵀY)∘², for so many features that no exact form fits into memory."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from blockselect.bmgufs.gram_sums import SLAB_BYTES, copy_bytes, gram_rows, gram
 from blockselect.rows.sums import squared_lengths, sum_over_rows
 from blockselect.utils.arrays import Array, Features, FloatArray
 
-RANKS = (64, 128, 256, 512)  # tried in this order until the error is small enough
+RANKS = (64, 128, 256, 512)  # tried in this order until the error is small
 _MAX_ERROR = 0.02  # relative error of W r for uniform r on sampled features
-_ERROR_SAMPLE = 64  # features
-_USEFUL = 0.8  # a larger rank is used only if its error is below this share of the error before
-_OVERSAMPLES = 10  # vectors of the range finder beyond the rank
-_COPIES = 5  # arrays of the size of a factor needed to compute it
+_ERROR_SAMPLE = 64  # features from which the error is estimated
+_USEFUL = 0.8  # a larger rank is used only if it reduces the error at least to this share
+_OVERSAMPLES = 10  # additional vectors of the range finder
+_COPIES = 5  # arrays of the size of a factor that are needed to compute it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LowRankGramSquared:
-    """Stored as Z with YᵀY ≈ Z Zᵀ, and the rest of the diagonal: (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l + rest_l r_l.
+    """Stored as Z, where YᵀY ≈ Z Zᵀ, and the rest of the diagonal: (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l + rest_l r_l.
 
-    It takes m (q + 1) numbers. The diagonal is exact, because it has the largest entry of each row.
+    These are m (q + 1) numbers. The diagonal is exact, because it has the largest entry of each row.
     """
 
     values: Array  # (m, q) Z
@@ -47,10 +47,10 @@ def low_rank_gram_squared(
     dtype: Any = np.float64,
     memory_limit: float = np.inf,
 ) -> LowRankGramSquared:
-    """The low-rank form; by default of the smallest rank tried whose error of W r on sampled features is at most 2 %.
+    """Compute the low-rank form; by default with the smallest rank whose error of W r is at most 2 %.
 
     A product takes 4 m q² multiplications, so doubling the rank makes a descent four times as long. If doubling the
-    rank hardly lowers the error, the spectrum is flat, and the smaller rank is kept.
+    rank hardly reduces the error, the spectrum is flat, and the smaller rank is kept.
     """
     full, dtype = min(features.shape), np.dtype(dtype)
     lengths = sum_over_rows(features, squared_lengths)
@@ -73,7 +73,7 @@ def low_rank_gram_squared(
 
 
 def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float:
-    """Most memory, in bytes, for computing a low-rank form."""
+    """Peak memory, in bytes, for computing a low-rank form."""
     n, m = features.shape
     width = min(min(rank, n) + _OVERSAMPLES, m)
     factors = float(_COPIES * m * width * dtype.itemsize)
@@ -82,7 +82,7 @@ def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float
 
 
 def low_rank_error(features: Features, gram: LowRankGramSquared) -> float:
-    """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spaced features."""
+    """‖W r − W_q r‖ / ‖W r‖ for uniform r and a sample of evenly spaced features."""
     m, Z = features.shape[1], gram.values
     sample = np.unique(np.linspace(0, m - 1, min(m, _ERROR_SAMPLE)).astype(np.intp))
     part: Any = sum_over_rows(features, gram_rows, sample)
@@ -92,7 +92,7 @@ def low_rank_error(features: Features, gram: LowRankGramSquared) -> float:
 
 
 def _of_rank(features: Features, rank: int, dtype: np.dtype[Any], lengths: FloatArray) -> LowRankGramSquared:
-    """The form of this rank; `lengths` are the squared lengths of the features, which give the diagonal."""
+    """The form with this rank; `lengths` are the squared lengths of the features, which give the diagonal."""
     Z = principal_factor(features, rank, dtype)
     kept = np.einsum("lq,lq->l", Z, Z, dtype=np.float64)
     return LowRankGramSquared(Z, np.maximum(lengths**2 - kept**2, 0.0).astype(dtype))

@@ -1,4 +1,4 @@
-"""BlockStatistics: everything the solver needs to know about the blocks. After this step, nodes no longer appear."""
+"""BlockStatistics: the sizes, densities and mean features of blocks. The solver needs nothing else about the nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blockselect.utils.arrays import Array, Features
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockStatistics:
-    """Statistics of c block models. Models with fewer than k blocks are padded with blocks of size zero."""
+    """Statistics of c block models, padded with blocks of size zero if they have fewer than k blocks."""
 
     block_means: Array  # (c, k, m) mean feature row of each block (paper: D̄)
     block_sizes: Array  # (c, k) float (paper: the diagonal of D)
@@ -35,12 +35,12 @@ class BlockStatistics:
 
     @property
     def empty_features(self) -> Array:
-        """Features that no node has (m,). They have no gradient, so the descent does not change their scores."""
+        """Whether no node has the feature: (m,). Its gradient is zero, so the descent does not change its score."""
         return (self.block_means == 0).all(axis=(0, 1))
 
     @classmethod
     def of(cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64) -> BlockStatistics:
-        """Statistics of the features over the blocks of each model, as NumPy arrays."""
+        """Compute the statistics of the features in the blocks of each model, as NumPy arrays."""
         c, k = len(models), max(model.n_blocks for model in models)
         labels = np.array([model.labels for model in models])  # (c, n)
         means = sum_over_rows(features, block_sums, labels, k, dtype)  # divided by the block sizes below
@@ -54,7 +54,7 @@ class BlockStatistics:
         return cls(means, sizes, density)
 
     def induced_density(self, scores: Array) -> Array:
-        """D̄ diag(r) D̄ᵀ, the mean similarity of each block pair in the induced graph (paper: M̂): (c, s, k, k)."""
+        """D̄ diag(r) D̄ᵀ: the mean similarity of each block pair in the induced graph (paper: M̂). (c, s, k, k)"""
         means = self.block_means[:, None]  # (c, 1, k, m)
         return (means * scores[:, :, None, :]) @ means.mT
 
