@@ -1,7 +1,7 @@
-"""blockselect: the few features that explain the structure of a network, without labels.
+"""blockselect: select the few features that explain the structure of a network, without labels.
 
-There are three kinds of methods: the paper's (`bmgufs`), the default, which goes beyond it (`consensus`), and others
-(`baselines`). Data flow in one direction, and a package imports only from packages to its left::
+There are three kinds of methods: that of the paper (`bmgufs`), the default, which goes beyond it (`consensus`), and
+others (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
 
     utils → rows → graphs → inputs → blockmodels → bmgufs → consensus → registry → evaluation → report → cli
                                ↘ baselines ─────────────────────────↗            ↘ reproduction ────────↗
@@ -10,21 +10,20 @@ There are three kinds of methods: the paper's (`bmgufs`), the default, which goe
 - `rows`: features as rows, in memory or in chunks, and sums over them.
 - `graphs`: computations on a network: products along links, affinities, neighbours, resampled links.
 - `inputs`: reads and validates a network and its features (matrices, tables, graphs, files) as an AttributedGraph.
-- `base`: ScoreSelector, from scores to a ranking and a selection, as scikit-learn expects it.
-- `result`: Result, the record of a fit that tables, plots and the report read.
+- `base`: ScoreSelector, which turns scores into a ranking and a selection, as scikit-learn expects it.
+- `result`: Result, the record of a fit, which tables, plots and reports use.
 - `blockmodels`: block models of a graph, A ≈ F M Fᵀ, their levels, markers and names.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
-- `inspection`: tests on request: evidence that the features are associated with the network, discoveries, stability.
+- `inspection`: statistical tests: evidence that features are associated with the network, discoveries, stability.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
 - `signed`: SignedSelector, for features with negative values.
 - `registry`: SELECTORS, every method by its name.
-- `datasets`: real networks, and planted networks whose blocks and informative features are known.
-- `evaluation`: how well selected features predict clusters, classes (from a few labels) and links; compares
-  methods.
+- `datasets`: real networks, and planted networks with known blocks and informative features.
+- `evaluation`: how well selected features predict clusters, classes and links; comparison of methods.
 - `reproduction`: the experiments and claims of the paper, in runs that can be interrupted.
-- `plot`: one function per plot, from a fitted selector or arrays to matplotlib axes.
-- `report`: the result of a fitted selector as a dict, as tables, as pictures and as a page.
+- `plot`: one function per plot, which draws a fitted selector or arrays on matplotlib axes.
+- `report`: the result of a fitted selector as a dict, tables, pictures and an HTML page.
 - `cli`: the command.
 
 Public names are loaded when they are first used, so that ``import blockselect`` is fast.

@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 class ScoreSelector(SelectorMixin, BaseEstimator):
     """Base class of selectors that score every feature and keep the features with the largest scores.
 
-    A subclass computes the scores in `fit` and passes them to `_select`. The methods below come in this order: from
-    scores to a selection; the input of `fit`; warnings and tests after a fit; fits to other graphs; the report.
+    A subclass computes the scores in `fit` and passes them to `_select`.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  (scikit-learn's contract)
@@ -131,8 +130,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, RowChunks):
             raise ValueError(
-                "X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X], and predict "
-                "likewise."
+                "X is of type RowChunks; transform each chunk, as in [selector.transform(chunk) for chunk in X], and "
+                "predict likewise."
             )
         if not (is_anndata(X) or is_networkx(X) or is_igraph(X) or is_attributed_graph(X)):
             return read(X)
@@ -164,7 +163,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     def _check_features(
         self, X: Any, y: Any, *, graph: str = "adjacency", dtype: Any = np.float64, non_negative: bool = True
     ) -> CheckedTable:
-        """Check and convert the features; without names unless all of them are text.
+        """Check and convert the features; names are dropped unless all of them are text.
 
         `graph` is the parameter of `fit` that takes the graph; errors name it if `y` appears to be a graph.
         """
@@ -184,7 +183,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return table
 
     def _note_input(self, X: Any, adjacency: Any, graph: AttributedGraph) -> None:
-        """Set what is known about the input: `n_features_in_`, `feature_names_in_`, `graph_source_`, `encoding_`."""
+        """Set the attributes of the input: `n_features_in_`, `feature_names_in_`, `graph_source_` and `encoding_`."""
         self._note_features(graph.feature_names, graph.n_features)
         is_made = graph_of(X, adjacency) is None
         self.graph_source_ = "features" if is_made else "adjacency"
@@ -200,7 +199,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             del self.feature_names_in_
 
     def _neighbors_to_link(self) -> int | None:
-        """Neighbours per node in a graph built from the features; None if a missing graph is an error."""
+        """Number of neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
     def _made_links(self, X: Any) -> str:
@@ -269,7 +268,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     # Fits to other graphs of the same nodes, for the stability of a selection
 
     def _n_resamples(self, asked: int) -> int:
-        """Number of resampled graphs to use if `asked` are requested."""
+        """The number of resampled graphs that are used if `asked` are requested."""
         return asked
 
     def _inverse_ranks_on(
@@ -302,7 +301,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
     @property
     def _fit_result(self) -> Result:
-        """What the fit kept about its network."""
+        """The record that the fit kept of its network."""
         check_is_fitted(self)
         if not hasattr(self, "_result"):
             raise ValueError(
@@ -319,7 +318,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         path : str or Path
             The file, whose name must end in .html. It is self-contained.
         **options
-            `stability`, as :func:`blockselect.selection_stability` estimates it; `title`, a name for the network; and
+            `stability`, the result of :func:`blockselect.selection_stability`; `title`, a name for the network; and
             `labels`, known labels of the nodes, which are shown next to the blocks.
 
         Returns

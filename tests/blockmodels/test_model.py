@@ -165,11 +165,11 @@ def test_a_one_hot_matrix_gives_the_blocks_of_its_columns(kind):
         ([[1, 0], [0.5, 0.5], [0, 1]], np.eye(2), r"1 row\(s\) that are not one-hot, first row 1"),
         ([[1, 0], [1, 1], [0, 1]], np.eye(2), r"1 row\(s\) that are not one-hot, first row 1"),
         (ONE_HOT, DENSITY[:2], r"M has shape \(2, 3\), but F puts nodes into 3 blocks; expected \(3, 3\)"),
-        (ONE_HOT, DENSITY[0], r"M has shape \(3,\), but F.*Leave M out to compute it: block_model=F"),
+        (ONE_HOT, DENSITY[0], r"M has shape \(3,\), but F.*To compute M from the graph, pass block_model=F"),
         (ONE_HOT[[0, 1, 1, 0]], DENSITY, r"F puts nodes into 2 blocks; expected \(2, 2\).* per block that has a node"),
         (ONE_HOT, -DENSITY, r"densities are finite and ≥ 0"),
         (ONE_HOT, DENSITY * [[1], [np.nan], [1]], r"M is not symmetric|densities are finite"),
-        (ONE_HOT, np.triu(DENSITY), r"M is not symmetric, but links are undirected here; pass \(M \+ M\.T\) / 2"),
+        (ONE_HOT, np.triu(DENSITY), r"M is not symmetric, but links are undirected; pass \(M \+ M\.T\) / 2"),
         (ONE_HOT, [["a"] * 3] * 3, r"M is not an array of numbers"),
     ],
 )

@@ -83,14 +83,14 @@ class BlockDescription:
         if self.markers.empty:
             return "No feature marks it."
         selected = count(int(self.markers["selected"].sum()))
-        return f"Marked by {count(len(self.markers), 'feature')}, {selected} of them selected (*); lift and interval:"
+        return f"Marked by {count(len(self.markers), 'feature')}, {selected} selected (*), with lift and interval:"
 
     def _ties(self) -> list[str]:
         lines = []
         if not self.other_links.empty:
             rows = self.other_links.head(_LINKED)[["share", "name", "relative_density"]].itertuples(index=False)
             ties = [f"{per_cent(share)} to {cut(name)} ({times(ratio)})" for share, name, ratio in rows]
-            lines.append(f"Other links, and how many times as many as expected: {', '.join(ties)}.")
+            lines.append(f"Links to other blocks, with the ratio to random links: {', '.join(ties)}.")
         if self.typical_nodes:
             lines.append(f"Typical nodes: {listed([cut(str(node)) for node in self.typical_nodes])}.")
         if self.stability is not None:
