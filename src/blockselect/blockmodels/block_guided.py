@@ -116,24 +116,22 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
         """Name groups of blocks, where `groups` (k,) is the group of each block; groups of one block keep its name."""
-        result, members = self._fit_result, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
-        alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
-        features = feature_labels(result.feature_names, result.n_features)
-        taken = [name.feature for name in alone.values()]
-        together = name_blocks(
+        members = [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
+        kept = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
+        merged = name_blocks(
             self._markers(groups),
             self._selected_in_order(),
-            features,
-            [None] * len(members),
-            np.zeros((len(members), len(members))),
-            taken,
+            feature_labels(self._fit_result.feature_names, self._fit_result.n_features),
+            nodes=[None] * len(members),
+            link_weights=np.zeros((len(members), len(members))),
+            taken=[name.feature for name in kept.values()],
         )
         sizes = self.block_model_.block_sizes
-        for group, name in enumerate(together):
-            if name.origin == "number":
+        for group, name in enumerate(merged):
+            if name.origin == "number":  # no feature marks the group
                 largest = members[group][np.argsort(-sizes[members[group]], kind="stable")][:2]
-                together[group] = BlockName(" + ".join(names[block].text for block in largest), "blocks")
-        return [alone.get(group, name) for group, name in enumerate(together)]
+                merged[group] = BlockName(" + ".join(names[block].text for block in largest), "blocks")
+        return [kept.get(group, name) for group, name in enumerate(merged)]
 
     @property
     def blocks_(self) -> pd.DataFrame:

@@ -151,7 +151,7 @@ class _Merging:
         self._by_links: FloatArray = np.array(
             [_joint(row, self._weights).sum(axis=1) for row in self._weights]
         )  # over all others
-        self._alone = self._feature_gain(self._sums, self._totals)  # (k,)
+        self._gains = self._feature_gain(self._sums, self._totals)  # (k,)
         self._by_features: FloatArray = np.array([self._feature_losses(block) for block in range(k)])
 
     def losses(self) -> FloatArray:
@@ -177,13 +177,13 @@ class _Merging:
         self._sums[first] += self._sums[second]
         self._totals[first] += self._totals[second]
         self._sums, self._totals = np.delete(self._sums, second, axis=0), np.delete(self._totals, second)
-        self._alone = np.delete(self._alone, second)
-        self._alone[first] = self._feature_gain(self._sums[[first]], self._totals[[first]])[0]
+        self._gains = np.delete(self._gains, second)
+        self._gains[first] = self._feature_gain(self._sums[[first]], self._totals[[first]])[0]
         self._by_features[first] = self._by_features[:, first] = self._feature_losses(first)
 
     def _feature_losses(self, block: int) -> FloatArray:
         together = self._feature_gain(self._sums + self._sums[block], self._totals + self._totals[block])
-        losses: FloatArray = self._alone + self._alone[block] - together
+        losses: FloatArray = self._gains + self._gains[block] - together
         return losses
 
     @staticmethod
