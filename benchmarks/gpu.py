@@ -52,10 +52,10 @@ from blockselect.bmgufs.device import (  # noqa: E402
     dense_gram_on_device,
     in_tfloat32,
     problem_to_device,
-    to_numpy,
 )
 from blockselect.bmgufs.gram import DenseGramSquared  # noqa: E402
 from blockselect.bmgufs.statistics import BlockStatistics  # noqa: E402
+from blockselect.utils.arrays import to_numpy  # noqa: E402
 
 N_NODES, N_FEATURES, N_ENTRIES, N_BLOCKS, N_MODELS = 5196, 8189, 369_435, 6, 10  # of BlogCatalog
 RATIOS = np.linspace(0, 1, 11)

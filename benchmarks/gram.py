@@ -9,7 +9,7 @@ from scipy import sparse
 
 from benchmarks.measure import Measurement, interleaved_ratio
 from benchmarks.networks import blogcatalog, blogcatalog_name
-from blockselect.bmgufs.gram import _SPARSE_BELOW, DenseGramSquared, SparseGramSquared, gram_squared
+from blockselect.bmgufs.gram import SPARSE_BELOW, DenseGramSquared, SparseGramSquared, gram_squared
 
 _N_FEATURES = 4000
 
@@ -29,7 +29,7 @@ def run() -> Iterator[Measurement]:
             f"relative to SciPy's squared product of the features, on {blogcatalog_name()}",
         )
     rng = np.random.default_rng(0)
-    values = sparse.random_array((_N_FEATURES, _N_FEATURES), density=_SPARSE_BELOW, format="csr", rng=rng)
+    values = sparse.random_array((_N_FEATURES, _N_FEATURES), density=SPARSE_BELOW, format="csr", rng=rng)
     thin, full = SparseGramSquared(values), DenseGramSquared(values.toarray())
     for count in (1, 24):
         scores = rng.random((count, _N_FEATURES))
@@ -38,5 +38,5 @@ def run() -> Iterator[Measurement]:
             f"sparse product of {count} solve(s)",
             ratio,
             1.0,
-            f"relative to the dense product, with {_SPARSE_BELOW:.0%} non-zero entries",
+            f"relative to the dense product, with {SPARSE_BELOW:.0%} non-zero entries",
         )

@@ -26,7 +26,7 @@ from benchmarks.networks import at_hand, further
 from benchmarks.quality.regimes import REGIMES, PlantedSizes, plant
 from benchmarks.scale import markdown
 from blockselect import AttributedGraph, BlockModel, find_block_models
-from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.consensus.likelihood import JointLikelihood
 from blockselect.rows.statistics import are_sparse_counts, presence
 
@@ -89,7 +89,7 @@ def networks() -> Iterator[tuple[str, AttributedGraph]]:
 def compare(name: str, graph: AttributedGraph, folder: Path, before: Path) -> pd.DataFrame:
     """J before the first move and after the last move of each version, one row per start."""
     rng = np.random.default_rng(0)
-    n_blocks = choose_n_blocks(graph.adjacency, rng=rng)
+    n_blocks = count_blocks(graph.adjacency, rng=rng).n_blocks
     found = find_block_models(
         graph.adjacency, n_blocks, family="mixed", features=graph.features, n_candidates=STARTS, rng=rng, max_iter=100
     )

@@ -72,12 +72,11 @@ TESTS = {
         "tests/bmgufs/test_estimator.py",
     ],
     "bmgufs/estimator.py": ["tests/test_invariance.py"],
-    "bmgufs/gram.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_low_rank_gram.py"],
+    "bmgufs/gram.py": ["tests/bmgufs/test_gram_sums.py", "tests/bmgufs/test_low_rank.py"],
     "bmgufs/losses.py": ["tests/bmgufs/test_device.py", "tests/bmgufs/test_descent.py"],
     "bmgufs/gram_sums.py": [
-        "tests/bmgufs/test_exact_gram.py",
         "tests/bmgufs/test_gram.py",
-        "tests/bmgufs/test_low_rank_gram.py",
+        "tests/bmgufs/test_low_rank.py",
     ],
     "consensus/ranking.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [

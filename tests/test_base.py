@@ -79,29 +79,16 @@ def test_scores_that_differ_by_rounding_alone_are_equal():
     assert_array_equal(best_first(np.array([-np.inf, 0.0, -np.inf])), [1, 0, 2])
 
 
-class Idle(Given):
-    """Its second parameter changes nothing beside the first."""
+class TooLarge(VarianceScore):
+    """Needs more memory than there is."""
 
-    def _without_effect(self):
-        return {} if self.n_features_to_select is None else {"scores": "n_features_to_select is set"}
-
-
-def test_a_parameter_without_effect_warns_where_it_was_set_and_only_there():
-    Idle(None, [1.0])._warn_of_idle_parameters()
-    Idle(2)._warn_of_idle_parameters()
-    Given(2, [1.0])._warn_of_idle_parameters()
-    with pytest.warns(UserWarning, match=r"scores is \[1.0\], which has no effect: n_features_to_select is set"):
-        Idle(2, [1.0])._warn_of_idle_parameters()
-
-
-def test_running_out_of_memory_says_in_what_and_what_to_do(monkeypatch):
-    def full(*arguments, **settings):
+    def _score(self, features, affinity):
         raise MemoryError
 
-    selector = VarianceScore(1)
-    monkeypatch.setattr(VarianceScore, "_score", full)
-    with pytest.raises(MemoryError, match=r"not enough memory to fit VarianceScore \(no size given\); drop features"):
-        selector.fit(np.eye(3))
+
+def test_running_out_of_memory_says_in_what_and_what_to_do():
+    with pytest.raises(MemoryError, match=r"not enough memory to fit TooLarge \(no size given\); drop features"):
+        TooLarge(1).fit(np.eye(3))
 
 
 def test_a_warning_points_at_the_line_that_fits():

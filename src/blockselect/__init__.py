@@ -1,7 +1,7 @@
-"""blockselect: the few features that explain the structure of a network, without labels.
+"""blockselect: select the few features that explain the structure of a network, without labels.
 
-There are three kinds of methods: the paper's (`bmgufs`), the default, which goes beyond it (`consensus`), and others
-(`baselines`). Data flow in one direction, and a package imports only from packages to its left::
+There are three kinds of methods: that of the paper (`bmgufs`), the default, which goes beyond it (`consensus`), and
+others (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
 
     utils → rows → graphs → inputs → blockmodels → bmgufs → consensus → registry → evaluation → report → cli
                                ↘ baselines ─────────────────────────↗            ↘ reproduction ────────↗
@@ -10,21 +10,20 @@ There are three kinds of methods: the paper's (`bmgufs`), the default, which goe
 - `rows`: features as rows, in memory or in chunks, and sums over them.
 - `graphs`: computations on a network: products along links, affinities, neighbours, resampled links.
 - `inputs`: reads and validates a network and its features (matrices, tables, graphs, files) as an AttributedGraph.
-- `base`: ScoreSelector, from scores to a ranking and a selection, as scikit-learn expects it.
-- `result`: Result, the record of a fit that tables, plots and the report read.
+- `base`: ScoreSelector, which turns scores into a ranking and a selection, as scikit-learn expects it.
+- `result`: Result, the record of a fit, which tables, plots and reports use.
 - `blockmodels`: block models of a graph, A ≈ F M Fᵀ, their levels, markers and names.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
-- `inspection`: tests on request: evidence that the features are associated with the network, discoveries, stability.
+- `inspection`: statistical tests: evidence that features are associated with the network, discoveries, stability.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
 - `signed`: SignedSelector, for features with negative values.
 - `registry`: SELECTORS, every method by its name.
-- `datasets`: real networks, and planted networks whose blocks and informative features are known.
-- `evaluation`: how well selected features predict clusters, classes (from a few labels) and links; compares
-  methods.
+- `datasets`: real networks, and planted networks with known blocks and informative features.
+- `evaluation`: how well selected features predict clusters, classes and links; comparison of methods.
 - `reproduction`: the experiments and claims of the paper, in runs that can be interrupted.
-- `plot`: one function per plot, from a fitted selector or arrays to matplotlib axes.
-- `report`: the result of a fitted selector as a dict, as tables, as pictures and as a page.
+- `plot`: one function per plot, which draws a fitted selector or arrays on matplotlib axes.
+- `report`: the result of a fitted selector as a dict, tables, pictures and an HTML page.
 - `cli`: the command.
 
 Public names are loaded when they are first used, so that ``import blockselect`` is fast.
@@ -36,29 +35,29 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from blockselect.blockmodels.candidates import find_block_models
-    from blockselect.blockmodels.model import BlockModel
-    from blockselect.bmgufs.descent import Descent
-    from blockselect.bmgufs.estimator import BMGUFS
-    from blockselect.consensus.estimator import BlockModelSelector
-    from blockselect.datasets import (
-        fetch_blogcatalog,
-        load_citeseer,
-        load_cora,
-        load_debian,
-        make_attributed_blocks,
-    )
-    from blockselect.evaluation import evaluate_selection
-    from blockselect.evaluation.comparison import compare_methods
-    from blockselect.inputs.adjacency import as_adjacency
-    from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
-    from blockselect.inputs.node_graph import NodeGraph
-    from blockselect.inspection.discoveries import discover_features
-    from blockselect.inspection.stability import selection_stability
-    from blockselect.registry import SELECTORS, make_selector
-    from blockselect.rows.chunks import RowChunks
-    from blockselect.signed import SignedSelector
-    from blockselect.utils.versions import show_versions
+    from blockselect.blockmodels.candidates import find_block_models as find_block_models
+    from blockselect.blockmodels.model import BlockModel as BlockModel
+    from blockselect.bmgufs.descent import Descent as Descent
+    from blockselect.bmgufs.estimator import BMGUFS as BMGUFS
+    from blockselect.consensus.estimator import BlockModelSelector as BlockModelSelector
+    from blockselect.datasets import fetch_blogcatalog as fetch_blogcatalog
+    from blockselect.datasets import load_citeseer as load_citeseer
+    from blockselect.datasets import load_cora as load_cora
+    from blockselect.datasets import load_debian as load_debian
+    from blockselect.datasets import make_attributed_blocks as make_attributed_blocks
+    from blockselect.evaluation import evaluate_selection as evaluate_selection
+    from blockselect.evaluation.comparison import compare_methods as compare_methods
+    from blockselect.inputs.adjacency import as_adjacency as as_adjacency
+    from blockselect.inputs.attributed import AttributedGraph as AttributedGraph
+    from blockselect.inputs.attributed import check_attributed_graph as check_attributed_graph
+    from blockselect.inputs.node_graph import NodeGraph as NodeGraph
+    from blockselect.inspection.discoveries import discover_features as discover_features
+    from blockselect.inspection.stability import selection_stability as selection_stability
+    from blockselect.registry import SELECTORS as SELECTORS
+    from blockselect.registry import make_selector as make_selector
+    from blockselect.rows.chunks import RowChunks as RowChunks
+    from blockselect.signed import SignedSelector as SignedSelector
+    from blockselect.utils.versions import show_versions as show_versions
 
 _HOME = {  # public name → the module that defines it
     "BMGUFS": "bmgufs.estimator",
@@ -86,31 +85,7 @@ _HOME = {  # public name → the module that defines it
     "show_versions": "utils.versions",
 }
 
-__all__ = [
-    "BMGUFS",
-    "SELECTORS",
-    "AttributedGraph",
-    "BlockModel",
-    "BlockModelSelector",
-    "Descent",
-    "NodeGraph",
-    "RowChunks",
-    "SignedSelector",
-    "as_adjacency",
-    "check_attributed_graph",
-    "compare_methods",
-    "discover_features",
-    "evaluate_selection",
-    "fetch_blogcatalog",
-    "find_block_models",
-    "load_citeseer",
-    "load_cora",
-    "load_debian",
-    "make_attributed_blocks",
-    "make_selector",
-    "selection_stability",
-    "show_versions",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

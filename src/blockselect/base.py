@@ -1,4 +1,4 @@
-"""ScoreSelector: scores become a ranking and a selection, under the contract of scikit-learn."""
+"""ScoreSelector: the base class that turns scores into a ranking and a selection, as scikit-learn expects it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class ScoreSelector(SelectorMixin, BaseEstimator):
-    """Base of selectors that score every feature and keep the features with the largest scores.
+    """Base class of selectors that score every feature and keep the features with the largest scores.
 
     A subclass computes the scores in `fit` and passes them to `_select`.
     """
@@ -56,53 +56,64 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     }
 
     _result: Result
-    _network_warnings: list[str]  # of `fit`, which the page repeats
-    n_neighbors: Any  # parameter of selectors that read a graph: int or None
+    _network_warnings: list[str]  # of `fit`, which the report repeats
+    n_neighbors: Any  # parameter of selectors that use a graph: int or None
     _default_neighbors: int | None = None  # used for n_neighbors=None, with a warning
     _takes_row_chunks = False  # whether `fit` needs only sums over the rows of the features
 
-    def _check_features(self, X: Any, y: Any = None, *, graph: str = "adjacency", **options: Any) -> CheckedTable:
-        """Check and convert the features; without names unless all of them are text.
+    # Scores → ranking → selection
 
-        Parameters
-        ----------
-        X, y
-            As they were passed to `fit`.
-        graph : str
-            The parameter of `fit` that takes the graph, for errors.
-        **options
-            Further arguments of `check_feature_table`.
+    def _n_to_select(self, n_features: int) -> int:
+        """The number of features to select: as given, as a share of the features (at least one), or half of them."""
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return max(1, n_features // 2)
+        if isinstance(wanted, Integral):
+            check_within("n_features_to_select", int(wanted), n_features, f"there are {n_features} features")
+            return int(wanted)
+        return max(1, int(wanted * n_features))
+
+    def _is_eligible(self, scores: FloatArray) -> BoolArray:
+        """Features that may be selected: (m,)."""
+        return scores > 0
+
+    def _select(
+        self, scores: FloatArray, *, why_fewer: str, order: IntArray | None = None, wanted: int | None = None
+    ) -> None:
+        """Set `scores_`, `ranking_` and `support_`: select the first eligible features of an order.
+
+        By default, features are ordered by decreasing score, equal scores by index, and `n_features_to_select` says how
+        many are wanted. If fewer are eligible, a warning gives the reason `why_fewer`.
         """
-        if isinstance(X, RowChunks) and not self._takes_row_chunks:
-            raise ValueError(
-                f"{type(self).__name__} needs the features of individual nodes, which row chunks do not provide; use "
-                "BlockModelSelector or BMGUFS, or pass some of the features as a matrix in memory."
+        wanted = self._n_to_select(len(scores)) if wanted is None else wanted
+        eligible = self._is_eligible(scores)
+        order = best_first(scores) if order is None else order
+        order = np.concatenate([order[eligible[order]], order[~eligible[order]]])
+        chosen = order[: min(wanted, np.count_nonzero(eligible))]
+        if len(chosen) < wanted:
+            warn_caller(
+                f"only {len(chosen)} of the {wanted} requested features can be selected: {why_fewer}",
+                ConvergenceWarning,
             )
-        table = check_feature_table(X, **options)
-        if y is not None:
-            refuse_graph_as_target(y, table.matrix.shape[0], name=graph)
-        if isinstance(X, pd.DataFrame):
-            probe = BaseEstimator()  # scikit-learn decides which columns are names
-            validate_data(probe, X, skip_check_array=True)
-            if not hasattr(probe, "feature_names_in_"):
-                return replace(table, feature_names=None)
-        return table
+        self._rank(scores, order)
+        self.support_ = np.zeros(len(scores), dtype=bool)
+        self.support_[chosen] = True
+        self.n_features_ = len(chosen)
 
-    def _note_features(self, names: ObjectArray | None, n_features: int) -> None:
-        """Set `n_features_in_` and `feature_names_in_`."""
-        self.n_features_in_ = n_features
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    def _rank(self, scores: FloatArray, order: IntArray) -> None:
+        """Set `scores_` and `ranking_`; `order` lists the features, best first."""
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(scores), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(scores) + 1)
 
-    def _note_input(self, X: Any, adjacency: Any, graph: AttributedGraph) -> None:
-        """Set what is known about the input: `n_features_in_`, `feature_names_in_`, `graph_source_`, `encoding_`."""
-        self._note_features(graph.feature_names, graph.n_features)
-        is_made = graph_of(X, adjacency) is None
-        self.graph_source_ = "features" if is_made else "adjacency"
-        self.encoding_ = graph.encoding
-        self._network_warnings = [self._made_links(X)] if is_made and self.n_neighbors is None else []
+    def _selected_in_order(self) -> IntArray:
+        """The columns of the selected features, best first; they need not have the highest scores."""
+        by_rank: IntArray = np.argsort(self.ranking_)
+        return by_rank[self.support_[by_rank]]
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
 
     def transform(self, X: Any) -> Any:
         """The selected features of X, as a matrix; ``adata[:, selector.get_support()]`` keeps an AnnData."""
@@ -113,8 +124,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, RowChunks):
             raise ValueError(
-                "X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X], and predict "
-                "likewise."
+                "X is of type RowChunks; transform each chunk, as in [selector.transform(chunk) for chunk in X], and "
+                "predict likewise."
             )
         if not (is_anndata(X) or is_networkx(X) or is_igraph(X) or is_attributed_graph(X)):
             return read(X)
@@ -129,24 +140,64 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared above
             return read(table.matrix)
 
-    def _check_graph(self, X: Any, y: Any, adjacency: Any, **options: Any) -> AttributedGraph:
+    # The input of `fit`
+
+    def _check_graph(
+        self, X: Any, y: Any, adjacency: Any, *, dtype: Any = np.float64, non_negative: bool = True
+    ) -> AttributedGraph:
         """Check and convert the network and its features, before any computation."""
         self._warn_of_idle_parameters()
         adjacency = graph_of(X, adjacency)
-        table = self._check_features(X, y, **options)
-        graph = check_attributed_graph(
-            table, adjacency, n_neighbors=self._neighbors_to_link(), dtype=options.get("dtype", np.float64)
-        )
+        table = self._check_features(X, y, dtype=dtype, non_negative=non_negative)
+        graph = check_attributed_graph(table, adjacency, n_neighbors=self._neighbors_to_link(), dtype=dtype)
         if adjacency is None and self.n_neighbors is None:
             warn_caller(self._made_links(X), UserWarning)
         return graph
 
+    def _check_features(
+        self, X: Any, y: Any, *, graph: str = "adjacency", dtype: Any = np.float64, non_negative: bool = True
+    ) -> CheckedTable:
+        """Check and convert the features; names are dropped unless all of them are text.
+
+        `graph` is the parameter of `fit` that takes the graph; errors name it if `y` appears to be a graph.
+        """
+        if isinstance(X, RowChunks) and not self._takes_row_chunks:
+            raise ValueError(
+                f"{type(self).__name__} needs the features of individual nodes, which row chunks do not provide; use "
+                "BlockModelSelector or BMGUFS, or pass some of the features as a matrix in memory."
+            )
+        table = check_feature_table(X, dtype=dtype, non_negative=non_negative)
+        if y is not None:
+            refuse_graph_as_target(y, table.matrix.shape[0], name=graph)
+        if isinstance(X, pd.DataFrame):
+            probe = BaseEstimator()  # scikit-learn decides which columns are names
+            validate_data(probe, X, skip_check_array=True)
+            if not hasattr(probe, "feature_names_in_"):
+                return replace(table, feature_names=None)
+        return table
+
+    def _note_input(self, X: Any, adjacency: Any, graph: AttributedGraph) -> None:
+        """Set the attributes of the input: `n_features_in_`, `feature_names_in_`, `graph_source_` and `encoding_`."""
+        self._note_features(graph.feature_names, graph.n_features)
+        is_made = graph_of(X, adjacency) is None
+        self.graph_source_ = "features" if is_made else "adjacency"
+        self.encoding_ = graph.encoding
+        self._network_warnings = [self._made_links(X)] if is_made and self.n_neighbors is None else []
+
+    def _note_features(self, names: ObjectArray | None, n_features: int) -> None:
+        """Set `n_features_in_` and `feature_names_in_`."""
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _neighbors_to_link(self) -> int | None:
-        """Neighbours per node in a graph built from the features; None if a missing graph is an error."""
+        """Number of neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
     def _made_links(self, X: Any) -> str:
-        """The warning that the graph was made from the features."""
+        """The warning that the graph was built from the features."""
         has_graph = is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         return (
@@ -168,8 +219,50 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Parameters that have no effect in combination with the other settings, with the reason."""
         return {}
 
+    # Warnings and tests after a fit
+
+    def _warn_of_constant(self, features: Features) -> None:
+        """Warn if constant features are selected, as some methods do; they carry no information."""
+        chosen = np.flatnonzero(self.support_)
+        if not in_memory(features) or not len(chosen):
+            return
+        constant = chosen[constant_columns(features[:, chosen])]
+        if len(constant):
+            warn_caller(
+                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}. "
+                "They carry no information; remove them, for example with VarianceThreshold().",
+                UserWarning,
+            )
+
+    def _evidence(self, graph: AttributedGraph, blocks: IntArray | None = None) -> NetworkEvidence | None:
+        """Test whether the selected features are associated with the graph, and warn if there is no evidence.
+
+        `blocks` (n,) are blocks of the nodes that were found without the features, if there are any. The result is None
+        if there is nothing to test: no links, no selected features, or a graph that was built from the features.
+        """
+        chosen = np.flatnonzero(self.support_)
+        has_links = graph.n_links > graph.n_self_loops
+        made = self.graph_source_ == "features" or graph.origin is not None
+        if made or not (has_links and len(chosen)):
+            return None
+        from blockselect.inspection.evidence import (
+            network_evidence,  # here, because Numba takes half a second to import
+        )
+
+        found = network_evidence(graph.features, graph.adjacency, chosen, blocks, getattr(self, "n_jobs", None))
+        if not found.is_clear:
+            warn_caller(
+                "there is no evidence that the selected features are associated with this graph: selections on "
+                f"graphs with randomly permuted nodes fit equally well (p = {found.p_value:.2g}). Are the rows of X "
+                "in the order of the nodes of the graph?",
+                UserWarning,
+            )
+        return found
+
+    # Fits to other graphs of the same nodes, for the stability of a selection
+
     def _n_resamples(self, asked: int) -> int:
-        """Number of resampled graphs to use if `asked` are requested."""
+        """The number of resampled graphs that are used if `asked` are requested."""
         return asked
 
     def _inverse_ranks_on(
@@ -191,102 +284,18 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         n_jobs = jobs_for(graph.features, getattr(self, "n_jobs", None))
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
-        scores = []
+        ranks = []
         with one_thread():  # one limit for all fits, because it applies to the whole process
             for done, one in enumerate(found, start=1):
-                scores.append(one)
+                ranks.append(one)
                 progress("resampling", done, len(adjacencies))
-        return np.array(scores)
+        return np.array(ranks)
 
-    def _n_to_select(self, n_features: int) -> int:
-        """The number of features to select: as given, as a share of the features (at least one), or half of them."""
-        wanted = self.n_features_to_select
-        if wanted is None:
-            return max(1, n_features // 2)
-        if isinstance(wanted, Integral):
-            check_within("n_features_to_select", int(wanted), n_features, f"there are {n_features} features")
-            return int(wanted)
-        return max(1, int(wanted * n_features))
-
-    def _is_eligible(self, scores: FloatArray) -> BoolArray:
-        """Features that may be selected: (m,)."""
-        return scores > 0
-
-    def _select(
-        self, scores: FloatArray, *, why_fewer: str, order: IntArray | None = None, wanted: int | None = None
-    ) -> None:
-        """Set `scores_`, `ranking_` and `support_`: select the first eligible features of an order.
-
-        By default features are ordered by decreasing score, equal scores by index, and `n_features_to_select` says how
-        many are wanted.
-        """
-        wanted = self._n_to_select(len(scores)) if wanted is None else wanted
-        eligible = self._is_eligible(scores)
-        order = best_first(scores) if order is None else order
-        order = np.concatenate([order[eligible[order]], order[~eligible[order]]])
-        chosen = order[: min(wanted, np.count_nonzero(eligible))]
-        if len(chosen) < wanted:
-            warn_caller(
-                f"only {len(chosen)} of the {wanted} requested features can be selected: {why_fewer}",
-                ConvergenceWarning,
-            )
-        self._rank(scores, order)
-        self.support_ = np.zeros(len(scores), dtype=bool)
-        self.support_[chosen] = True
-        self.n_features_ = len(chosen)
-
-    def _warn_of_constant(self, features: Features) -> None:
-        """Warn if constant features are selected, as some methods do; they carry no information."""
-        chosen = np.flatnonzero(self.support_)
-        if not in_memory(features) or not len(chosen):
-            return
-        constant = chosen[constant_columns(features[:, chosen])]
-        if len(constant):
-            warn_caller(
-                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}. "
-                "They carry no information; remove them, for example with VarianceThreshold().",
-                UserWarning,
-            )
-
-    def _evidence(self, graph: AttributedGraph, blocks: IntArray | None = None) -> NetworkEvidence | None:
-        """Whether the selected features are associated with the graph, with a warning if there is no evidence.
-
-        `blocks` (n,) are blocks of the nodes that were found without the features, if there are any. The result is None
-        if there is nothing to test: no link or no selected feature, or a graph that was made from the features.
-        """
-        chosen = np.flatnonzero(self.support_)
-        has_links = graph.n_links > graph.n_self_loops
-        made = self.graph_source_ == "features" or graph.origin is not None
-        if made or not (has_links and len(chosen)):
-            return None
-        from blockselect.inspection.evidence import (
-            network_evidence,  # here, because Numba takes half a second to import
-        )
-
-        found = network_evidence(graph.features, graph.adjacency, chosen, blocks, getattr(self, "n_jobs", None))
-        if not found.is_clear:
-            warn_caller(
-                "there is no evidence that the selected features are associated with this graph: selections on "
-                f"graphs with randomly permuted nodes fit equally well (p = {found.p_value:.2g}). Are the rows of X "
-                "in the order of the nodes of the graph?",
-                UserWarning,
-            )
-        return found
-
-    def _selected_in_order(self) -> IntArray:
-        """The columns of the selected features, best first; they need not have the highest scores."""
-        by_rank: IntArray = np.argsort(self.ranking_)
-        return by_rank[self.support_[by_rank]]
-
-    def _rank(self, scores: FloatArray, order: IntArray | None = None) -> None:
-        """Set `scores_` and `ranking_`; without an order, features are ranked by decreasing score."""
-        self.scores_ = scores
-        self.ranking_ = np.empty(len(scores), dtype=np.intp)
-        self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
+    # The report
 
     @property
     def _fit_result(self) -> Result:
-        """What the fit kept about its network."""
+        """The record that the fit kept of its network."""
         check_is_fitted(self)
         if not hasattr(self, "_result"):
             raise ValueError(
@@ -303,7 +312,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         path : str or Path
             The file, whose name must end in .html. It is self-contained.
         **options
-            `stability`, as :func:`blockselect.selection_stability` estimates it; `title`, a name for the network; and
+            `stability`, the result of :func:`blockselect.selection_stability`; `title`, a name for the network; and
             `labels`, known labels of the nodes, which are shown next to the blocks.
 
         Returns
@@ -324,10 +333,6 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             self, stability=stability, title=title, labels=labels, warnings=warnings
         )
         return page
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self)
-        return self.support_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Result: the record of a fit, in names and numbers. Tables, plots and reports read it instead of the data."""
+"""Result: the record of a fit, which tables, plots and reports use instead of the data."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, ObjectArray
 PIXELS = 400  # width of the picture of the ordered adjacency matrix
 ALIKE = 0.5  # correlation from which two features count as similar
 _MAX_COMPARED = 1000  # features whose pairs are compared
-_MAX_PAIRS = 10
+_MAX_PAIRS = 10  # pairs that are listed
 _LISTED = 0.1  # correlation from which a pair is listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockRecord:
-    """Sums over k blocks of nodes, and some of their nodes and links."""
+    """What a fit keeps about k blocks: their sums, names and typical nodes, and pictures of the graph."""
 
-    sums: FloatArray  # (k, m) of each feature in each block
+    sums: FloatArray  # (k, m) sum of each feature over each block
+    effective_holders: FloatArray  # (m,) effective number of nodes that have each feature, see `markers`
     link_weights: FloatArray  # (k, k) between each pair of blocks, each link counted from both ends
-    typical_nodes: list[list[int]]  # rows of some nodes of each block, the most typical first
-    given_names: list[str] | None  # of blocks that were passed to the fit by name
+    typical_nodes: list[list[int]]  # row numbers of some nodes of each block, the most typical first
+    given_names: list[str] | None  # names of the blocks, if the user gave them
     ordered_links: Sparse  # links per pixel of the adjacency matrix ordered by block, at most 400 × 400
     small_graph: Sparse | None  # (n, n) the adjacency matrix, if it is small enough to be drawn node by node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkRecord:
-    """How a network is linked, and which of its nodes have each feature."""
+    """What a fit keeps about the links of the network."""
 
     n_links: int  # including self-loops
     n_self_loops: int
     n_isolated: int
     mean_degree: float
-    degree: FloatArray | None  # (m,) mean number of links of the nodes that have each feature; None if there are blocks
+    degree: FloatArray | None  # (m,) mean degree of the nodes that have each feature; None if there are blocks
     autocorrelation: FloatArray | None  # (m,) correlation of each feature between linked nodes; None as above
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a fit keeps about n nodes with m features."""
+    """What a fit keeps about a network of n nodes with m features."""
 
     n_nodes: int
     node_ids: ObjectArray | None  # (n,)
     feature_names: ObjectArray | None  # (m,)
     holders: IntArray  # (m,) number of nodes that have each feature
-    effective_holders: FloatArray | None  # (m,) number of equal values that vary as much; None without blocks
     n_without_selected: int | None  # nodes that have no selected feature; None for row chunks
-    redundancy: dict[str, Any] | None  # correlated pairs of selected features; None for fewer than two, and row chunks
-    links: LinkRecord | None  # None if `fit` was given no graph, which methods that use only the features allow
-    blocks: BlockRecord | None = None  # None if the method finds none
-    explained: dict[str, Any] | None = None  # see `explained_by_size`; None without blocks, and for row chunks
+    redundancy: dict[str, Any] | None  # correlated pairs of selected features; None for fewer than two or row chunks
+    links: LinkRecord | None  # None if the method uses only the features and `fit` was called without a graph
+    blocks: BlockRecord | None = None  # None if the method uses no blocks
+    explained: dict[str, Any] | None = None  # see `explained_by_size`; None without blocks and for row chunks
 
     @property
     def n_features(self) -> int:
@@ -69,19 +69,18 @@ def make_result(
     network: AttributedGraph | CheckedTable,
     chosen: IntArray,
     blocks: BlockRecord | None = None,
-    effective_holders: FloatArray | None = None,
     explained: dict[str, Any] | None = None,
 ) -> Result:
-    """Collect what a fit keeps.
+    """Create the record of a fit.
 
     Parameters
     ----------
     network : AttributedGraph or CheckedTable
-        The features as they were given to `fit`, with the graph if there is one.
+        The features that were passed to `fit`, with the graph if there is one.
     chosen : array of shape (d,)
         The selected columns, the best first.
-    blocks, effective_holders, explained
-        What is known about the blocks, and about the features in them.
+    blocks, explained
+        The record of the blocks, and how much of them the features explain.
     """
     features = network.features if isinstance(network, AttributedGraph) else network.matrix
     holders = n_holders(features)
@@ -91,8 +90,7 @@ def make_result(
         node_ids=network.node_ids,
         feature_names=network.feature_names,
         holders=holders,
-        effective_holders=effective_holders,
-        n_without_selected=None if selected is None else _n_empty_rows(selected),
+        n_without_selected=None if selected is None else int(np.count_nonzero((selected != 0).sum(axis=1) == 0)),
         redundancy=None if selected is None else redundancy(selected, chosen),
         links=_links(network, holders, blocks is None) if isinstance(network, AttributedGraph) else None,
         blocks=blocks,
@@ -115,18 +113,14 @@ def _links(graph: AttributedGraph, holders: IntArray, by_feature: bool) -> LinkR
     return LinkRecord(graph.n_links, graph.n_self_loops, graph.n_isolated, mean_degree, degree, autocorrelation)
 
 
-def _n_empty_rows(features: Features) -> int:
-    return int(np.count_nonzero(np.asarray((features != 0).sum(axis=1)).ravel() == 0))
-
-
 def redundancy(selected: Features, chosen: IntArray) -> dict[str, Any] | None:
-    """Which of the selected features (n, d), with these columns (d,), are correlated; None for fewer than two.
+    """Find correlated pairs of selected features (n, d), whose columns in X are `chosen`; None for fewer than two.
 
     Returns
     -------
     dict
         `n_compared` (at most the best thousand), `n_alike` (features whose correlation with another one is at least
-        0.5) and the `pairs` with the highest Pearson correlations, given by their columns.
+        0.5) and `pairs`, the columns of the pairs with the highest Pearson correlations.
     """
     compared = chosen[:_MAX_COMPARED]
     if len(compared) < 2:
@@ -147,7 +141,7 @@ def redundancy(selected: Features, chosen: IntArray) -> dict[str, Any] | None:
 
 
 def correlate(columns: Features) -> FloatArray:
-    """Pearson correlation of each pair of columns; 0 for a constant column."""
+    """Pearson correlation of each pair of columns, 0 for constant columns: (d, d)."""
     mean, variance = mean_and_variance(columns)
     scale = np.sqrt(variance)
     products = as_dense(columns.T @ columns).astype(np.float64) / columns.shape[0] - np.outer(mean, mean)
@@ -165,7 +159,7 @@ def order_by_block(adjacency: Sparse, labels: IntArray) -> IntArray:
 
 
 def ordered_links(adjacency: Sparse, labels: IntArray, pixels: int = PIXELS) -> FloatArray:
-    """Count the links that fall into each pixel of the adjacency matrix ordered by block."""
+    """Count the links in each pixel of the adjacency matrix ordered by block."""
     n = adjacency.shape[0]
     size = min(pixels, n)
     place = np.empty(n, dtype=np.intp)

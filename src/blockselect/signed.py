@@ -1,4 +1,4 @@
-"""SignedSelector: signed features for selectors that take non-negative ones."""
+"""SignedSelector: selects features of any sign with a selector for non-negative features."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from blockselect.utils.errors import ParameterError
 
 
 class SignedSelector(MetaEstimatorMixin, ScoreSelector):
-    """Select signed features, such as standardised features, with a selector for non-negative features.
+    """Select features that may be negative, such as standardised ones, with a selector for non-negative features.
 
     Each feature x with standard deviation s is split into two non-negative parts: the upper part max(x + cs, 0) and the
     lower part max(cs − x, 0), where c is the `overlap`. The selector scores all 2m parts together. A feature has the
-    score and the rank of its better part, and `transform` returns the features themselves. So a feature may mark a
-    block by large or by small values, and two nodes are similar if both values are high, or both are low.
+    score and the rank of its better part, and `transform` returns the features themselves. A feature can thus mark a
+    block with large or with small values, and two nodes are similar if both values are high or both are low.
 
-    With the default overlap of 1, a part is linear except in its tail. So it keeps small differences between the means
-    of blocks, whereas a split at zero would lose half of them. Unlike x − min(x), it does not depend on outliers.
-    Features are split around zero; standardise features whose zero has no meaning.
+    With the default overlap of 1, a part is linear except in its tail, so it keeps small differences between the means
+    of blocks; a split at zero would lose half of them. Unlike x − min(x), it does not depend on outliers. Features are
+    split around zero; standardise features whose zero has no meaning.
 
     Parameters
     ----------
     estimator : selector
-        A selector of this package for non-negative features, with the number of features to select, for example
+        A selector of this package for non-negative features, with the number of features to select, such as
         ``BlockModelSelector(64)``. A clone of it is fitted.
     overlap : float, default=1.0
-        How far a part reaches beyond zero, in standard deviations of the feature. Sparse features stay sparse only if
-        it is 0.
+        How far the parts extend beyond zero, in standard deviations of the feature. Sparse features stay sparse only
+        with an overlap of 0.
 
     Attributes
     ----------
     estimator_ : selector
-        The selector fitted to the parts: all upper parts, then all lower parts. Its attributes describe the fit, such
-        as `labels_`, the blocks.
+        The selector that was fitted to all upper parts, followed by all lower parts. Its attributes describe the fit,
+        for example the blocks, `labels_`.
     part_scores_ : array of shape (2, m)
         Scores of the upper and the lower parts.
     scores_ : array of shape (m,)
-        Score of each feature, larger is better.
+        Score of each feature; larger is better.
     ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best.
+        Rank of each feature; 1 is the best.
     support_ : boolean array of shape (m,)
         Which features are selected.
     n_features_ : int
-        Number of selected features; fewer than requested if the estimator can select no more.
+        Number of selected features; fewer than requested if the estimator cannot select more.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -78,7 +78,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None) -> Self:
-        """Score the features by both of their parts.
+        """Score the features by their upper and lower parts.
 
         Parameters
         ----------
@@ -86,8 +86,8 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
             Features of the nodes, of any sign.
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), edge table, or None
-            The graph, in any form that the estimator accepts. None links each node with its nearest neighbours by X,
-            if the estimator does so.
+            The graph, in any form that the estimator accepts. None links each node to its nearest neighbours in X, if
+            the estimator allows this.
 
         Returns
         -------
@@ -101,7 +101,8 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self.part_scores_ = self.estimator_.scores_.reshape(2, graph.n_features)
         order = np.argsort(self.estimator_.ranking_.reshape(2, graph.n_features).min(axis=0))
         self._rank(self.part_scores_.max(axis=0), order)
-        self.support_ = np.isin(np.arange(graph.n_features), order[self._is_eligible(self.scores_)[order]][:wanted])
+        eligible = order[self._is_eligible(self.scores_)[order]]
+        self.support_ = np.isin(np.arange(graph.n_features), eligible[:wanted])
         self.n_features_ = int(self.support_.sum())
         self.network_evidence_ = getattr(self.estimator_, "network_evidence_", None)
         self._result = make_result(graph, self._selected_in_order())
@@ -129,13 +130,13 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         if self.n_features_to_select == "auto":
             raise ParameterError(
                 "n_features_to_select",
-                'is "auto", which tests only non-negative features; give the estimator a number of features.',
+                'is "auto", which can test only non-negative features; set a number of features in the estimator.',
             )
         return self._check_graph(X, y, adjacency, non_negative=False)
 
 
 def split_signs(features: Features, overlap: float) -> Features:
-    """Upper parts, then lower parts, both non-negative; sparse stays sparse without an overlap: (n, 2m)."""
+    """The upper parts, followed by the lower parts: (n, 2m). Without an overlap, sparse features stay sparse."""
     if overlap == 0 and sparse.issparse(features):
         return sparse.csr_array(sparse.hstack([features.maximum(0), (-features).maximum(0)]))
     dense = features.toarray() if sparse.issparse(features) else features

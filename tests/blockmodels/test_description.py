@@ -110,7 +110,7 @@ def test_text_and_html_say_the_same_and_escape_names(network):
     assert text.startswith(f"Block {found.block}, {found.name}: {found.size} of 200 nodes (")
     assert f"Marked by {count(len(found.markers), 'feature')}, " in text
     assert f"{first}  " in text
-    assert "Other links, and how many times as many as expected: " in text
+    assert "Links to other blocks, with the ratio to random links: " in text
     assert "Typical nodes: " in text
     assert first not in html
     assert first.replace("<", "&lt;").replace(">", "&gt;") in html

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels import embedding, n_blocks
+from blockselect.blockmodels import n_blocks
 from blockselect.blockmodels.embedding import degree_normalized
-from blockselect.blockmodels.n_blocks import choose_n_blocks, count_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.datasets import make_attributed_blocks
 from made_graphs import cliques, planted, reweighted
 
 
 def choose(adjacency, seed=0, **settings):
-    return choose_n_blocks(adjacency, rng=np.random.default_rng(seed), **settings)
+    return count_blocks(adjacency, rng=np.random.default_rng(seed), **settings).n_blocks
 
 
 @settings(max_examples=15)
@@ -67,18 +67,9 @@ def test_self_loops_change_nothing():
     assert_array_equal(plain.eigenvalues, looped.eigenvalues)
 
 
-def test_looking_at_few_eigenvalues_first_misses_none(monkeypatch):
-    graphs = [planted(600, k, mean_degree=15) for k in (2, 5, 6, 7, 9)]
-    few_first = [choose(graph) for graph in graphs]
-    monkeypatch.setattr(n_blocks, "_LOOKS", ())
-    assert few_first == [choose(graph) for graph in graphs] == [2, 5, 6, 7, 9]
-
-
-def test_approximate_eigenvalues_give_the_count_of_the_exact_ones(monkeypatch):
-    graphs = [planted(500, k, mean_degree=degree) for k in (2, 4, 7) for degree in (4, 15)]
-    approximate = [choose(graph) for graph in graphs]
-    monkeypatch.setattr(embedding, "_SMALL", 10_000)
-    assert approximate == [choose(graph) for graph in graphs]
+@pytest.mark.parametrize("n_planted", [5, 6, 7, 9])
+def test_looking_at_few_eigenvalues_first_misses_none(n_planted):
+    assert choose(planted(600, n_planted, mean_degree=15)) == n_planted
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels.families import Search, _embed, _random_walk, _weigh_by_rarity, smoothed_starts
+from blockselect.blockmodels import find_block_models
+from blockselect.blockmodels.families import _embed, _random_walk, _weigh_by_rarity
 from blockselect.datasets import make_attributed_blocks
 from references import blocks
 from references.problems import make_problem
@@ -44,18 +45,15 @@ def test_the_embedding_of_a_large_graph_is_that_of_the_formula():
 def test_the_form_and_the_unit_of_features_do_not_matter(change):
     network = make_attributed_blocks(200, 3, random_state=0)
     plain, changed = (
-        run_starts(Search(network.adjacency, 3, np.random.default_rng(0).spawn(3), features))
+        find_block_models(network.adjacency, 3, family="smoothed", features=features, n_candidates=3, rng=0)
         for features in (network.features, change(network.features))
     )
-    assert_array_equal(plain, changed)
+    for one, other in zip(plain, changed, strict=True):
+        assert_array_equal(one.labels, other.labels)
 
 
 def test_one_feature_gives_two_blocks_at_most():
     network = make_attributed_blocks(50, 3, random_state=0)
-    search = Search(network.adjacency, 3, np.random.default_rng(0).spawn(2), network.features[:, [0]])
-    for labels in run_starts(search):
-        assert len(np.unique(labels)) <= 2
-
-
-def run_starts(search):
-    return [start() for start in smoothed_starts(search)]
+    one = network.features[:, [0]]
+    for model in find_block_models(network.adjacency, 3, family="smoothed", features=one, n_candidates=2, rng=0):
+        assert model.n_blocks <= 2

@@ -6,24 +6,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from blockselect import BlockModelSelector
-from blockselect.blockmodels import families, find_block_models
+from blockselect.blockmodels import find_block_models
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.families import spectral_embedding
 from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.datasets import make_attributed_blocks
+from references import blocks
 
 
 def planted():
     return make_attributed_blocks(400, 3, mean_degree=30, random_state=0).adjacency
 
 
-def test_the_sparse_eigenvectors_span_what_the_dense_ones_do(monkeypatch):
+def test_the_embedding_is_that_of_the_eigenvectors_of_the_dense_matrix():
     adjacency = planted()
-    sparse_embedding = spectral_embedding(adjacency, 3)
-    monkeypatch.setattr("blockselect.blockmodels.embedding._SMALL", 10_000)
-    dense_embedding = spectral_embedding(adjacency, 3)
-    assert_allclose(sparse_embedding @ sparse_embedding.T, dense_embedding @ dense_embedding.T, atol=1e-6)
+    values, vectors = np.linalg.eigh(blocks.normalized_graph(adjacency.toarray()))
+    dense = vectors[:, np.argsort(-np.abs(values))[:3]]
+    dense /= np.linalg.norm(dense, axis=1, keepdims=True)
+    embedding = spectral_embedding(adjacency, 3)
+    assert_allclose(embedding @ embedding.T, dense @ dense.T, atol=1e-6)
 
 
 def test_a_graph_of_low_rank_gives_the_same_blocks_every_time():
@@ -41,16 +42,25 @@ def test_two_copies_of_a_graph_are_told_apart():
     assert_array_equal(best.block_sizes, [400, 400])
 
 
-def test_known_eigenvectors_are_not_computed_again(monkeypatch):
+@pytest.mark.parametrize("n_known", [4, 2])
+def test_known_eigenvectors_are_used_if_there_are_as_many_as_blocks(n_known):
+    made = make_attributed_blocks(400, 4, mean_degree=20, random_state=0)
+    other = np.random.default_rng(0).permutation(made.blocks)  # vectors of these blocks are not those of the graph
+    model = find_candidates(
+        made.adjacency,
+        None,
+        {4: 1},
+        family="spectral",
+        rng=np.random.default_rng(0),
+        eigenvectors=np.eye(4)[other][:, :n_known],
+    )[0]
+    assert adjusted_rand_score(other if n_known == 4 else made.blocks, model.labels) > 0.95
+
+
+def test_eigenvectors_that_were_counted_give_the_blocks_of_new_ones():
     A = make_attributed_blocks(400, 4, mean_degree=20, random_state=0).adjacency
-    count = count_blocks(A, rng=np.random.default_rng(0))
+    vectors = count_blocks(A, rng=np.random.default_rng(0)).vectors
+    known = find_candidates(A, None, {4: 2}, family="spectral", rng=np.random.default_rng(0), eigenvectors=vectors)
     new = find_block_models(A, 4, rng=np.random.default_rng(0), n_candidates=2)
-    monkeypatch.setattr(families, "leading_eigenvectors", None)
-    options = {"family": "spectral"}
-    known = find_candidates(A, None, {4: 2}, rng=np.random.default_rng(0), eigenvectors=count.vectors, **options)
     for one, other in zip(known, new, strict=True):
         assert adjusted_rand_score(one.labels, other.labels) > 0.95
-    fitted = BlockModelSelector(5, block_model="spectral", max_blocks=4, random_state=0)
-    fitted.fit(np.eye(400), adjacency=A)  # the fit counts blocks, and finds them in the same eigenvectors
-    with pytest.raises(TypeError):
-        find_candidates(A, None, {4: 2}, rng=np.random.default_rng(0), eigenvectors=count.vectors[:, :2], **options)

@@ -12,8 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BMGUFS, BlockModel, Descent, make_attributed_blocks
 from blockselect.blockmodels.n_blocks import AS_GIVEN
-from blockselect.bmgufs import estimator
-from blockselect.bmgufs.descent import Solution
 from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import ParameterError
 from made_fits import fit_paper, precision
@@ -86,15 +84,15 @@ def test_the_matrices_of_the_paper_give_the_fit_of_a_block_model_made_by_hand(ne
     M += M.T
     A = network.adjacency.toarray()
     error = np.linalg.norm(A - F @ M @ F.T) / np.linalg.norm(A)
-    by_hand = fit_paper(network, block_model=BlockModel(network.blocks, M, error))
+    by_hand = fit_paper(network, sparsity=0, block_model=BlockModel(network.blocks, M, error))
     for blocks in ((kind(F), M), (network.blocks, kind(M)), BlockModel.from_matrices(kind(F), M)):
-        found = fit_paper(network, block_model=blocks)
+        found = fit_paper(network, sparsity=0, block_model=blocks)
         assert_array_equal(found.scores_, by_hand.scores_)
         assert_array_equal(found.block_model_.density, M)
         assert found.block_model_.relative_error == pytest.approx(error)
-    by_labels = fit_paper(network, block_model=network.blocks)
+    by_labels = fit_paper(network, sparsity=0, block_model=network.blocks)
     assert np.abs(by_labels.scores_ - by_hand.scores_).max() > 1e-6  # M matters
-    assert_array_equal(fit_paper(network, block_model=kind(F)).scores_, by_labels.scores_)
+    assert_array_equal(fit_paper(network, sparsity=0, block_model=kind(F)).scores_, by_labels.scores_)
     assert_array_equal(clone(found).fit(network.features, adjacency=network.adjacency).scores_, by_hand.scores_)
 
 
@@ -350,26 +348,28 @@ def test_a_feature_that_is_the_same_for_all_nodes_is_warned_of():
         BMGUFS(3, n_blocks=3, random_state=0).fit(features, adjacency=made.adjacency)
 
 
-def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_settled(network, monkeypatch):
-    """Two sparsities: losses of the first move to the end, those of the second stood still."""
-    moving, still = np.linspace(1, 2, 13), np.ones(13)
-    losses = np.array([[moving, still]])
-    scores = np.ones((1, 2, network.features.shape[1]))
-    solution = Solution(scores, losses, losses + 1, np.array([[12, 11]]), np.array([[False, True]]))
-    monkeypatch.setattr(estimator, "SPARSITY_GRID", (0.0, 0.5))
-    monkeypatch.setattr(Descent, "solve", lambda *arguments, **settings: solution)
-    selector = short(network, solver=Descent(tol=1e-3, max_iter=12))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
-        selector.fit(network.features, adjacency=network.adjacency)
-    assert (selector.sparsity_, selector.n_iter_) == (0.5, 11)
-    assert_array_equal(selector.history_.reconstruction, still[:12])
-    assert_array_equal(selector.history_.profile, still[:12] + 1)
-    scores[0, 1, 3:] = 0.0  # the second sparsity leaves too few
-    with pytest.warns(ConvergenceWarning, match=r"not converged after 12 iterations.*tol=0\.001"):
-        selector.fit(network.features, adjacency=network.adjacency)
-    assert (selector.sparsity_, selector.n_iter_) == (0.0, 12)
-    assert_array_equal(selector.history_.reconstruction, moving)
+@pytest.mark.parametrize("n_wanted", [5, 45])
+def test_losses_and_iterations_are_those_of_the_sparsity_that_was_chosen(network, n_wanted):
+    settings = {"block_model": network.blocks, "solver": Descent(tol=1e-2, max_iter=500)}
+    chosen = BMGUFS(n_wanted, **settings).fit(network.features, adjacency=network.adjacency)
+    alone = BMGUFS(1, sparsity=chosen.sparsity_, **settings).fit(network.features, adjacency=network.adjacency)
+    assert chosen.n_iter_ == alone.n_iter_ < 500
+    assert len(chosen.history_.profile) == chosen.n_iter_ + 1
+    assert_allclose(chosen.history_.reconstruction, alone.history_.reconstruction)
+    assert_allclose(chosen.history_.profile, alone.history_.profile)
+
+
+def test_only_the_sparsity_that_was_chosen_must_have_settled(network):
+    """Sparsities need different numbers of iterations; all but one of these limits cut some of them short."""
+    settings = {"block_model": network.blocks, "sparsity": 0.0}
+    free = BMGUFS(5, **settings, solver=Descent(tol=1e-2, max_iter=500))
+    n_iter = free.fit(network.features, adjacency=network.adjacency).n_iter_
+    for max_iter, settled in ((n_iter, True), (n_iter - 1, False)):
+        selector = BMGUFS(5, **settings, solver=Descent(tol=1e-2, max_iter=max_iter))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            selector.fit(network.features, adjacency=network.adjacency)
+        assert any("not converged" in str(one.message) for one in caught) != settled
 
 
 def test_features_that_score_zero_are_counted_apart_from_those_that_nobody_has(network):
@@ -377,25 +377,6 @@ def test_features_that_score_zero_are_counted_apart_from_those_that_nobody_has(n
     features[:, [3, 8]] = 0
     with pytest.warns(ConvergenceWarning, match="only 50 of the 52 .* 2 of them because no node has the feature"):
         short(network, 52, sparsity=0.0).fit(features.tocsr(), adjacency=network.adjacency)
-
-
-def test_the_dense_form_alone_is_made_on_the_device(network, monkeypatch):
-    pytest.importorskip("torch")
-    made, make = [], estimator.dense_gram_on_device
-    monkeypatch.setattr(
-        estimator,
-        "dense_gram_on_device",
-        lambda *given, **options: made.append(options["device"]) or make(*given, **options),
-    )
-    dense, disjoint = network.features, sparse.csr_array(sparse.eye_array(200))
-    scores = [
-        short(network, device=device).fit(X, adjacency=network.adjacency).scores_
-        for X in (dense, disjoint)
-        for device in ("cpu", "cpu:0")
-    ]
-    assert made == ["cpu:0"]
-    assert_allclose(scores[1], scores[0], atol=1e-10)
-    assert_allclose(scores[3], scores[2], atol=1e-10)
 
 
 def test_settings_of_the_solver_that_are_not_named_leave_no_solver_behind():

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
 from blockselect.bmgufs.gram import gram_squared
-from blockselect.bmgufs.losses import evaluate_losses, induced_density
+from blockselect.bmgufs.losses import evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
 from references import bmgufs
 from references.problems import make_problem
@@ -43,7 +43,7 @@ def test_values_are_those_of_the_paper(problem):
 
 def test_induced_density_is_the_image_matrix_of_the_induced_graph(problem):
     slow = bmgufs.image_matrix(bmgufs.induced_graph(problem.Y, problem.r), problem.membership())
-    assert_allclose(induced_density(problem.statistics, problem.r[None, None])[0, 0], slow, rtol=1e-10)
+    assert_allclose(problem.statistics.induced_density(problem.r[None, None])[0, 0], slow, rtol=1e-10)
 
 
 @pytest.mark.parametrize("gradient", ["exact", "paper"])

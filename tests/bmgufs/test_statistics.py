@@ -29,14 +29,6 @@ def test_models_with_fewer_blocks_are_filled_up_with_empty_ones(mixed_problem):
     assert not statistics.block_means[0, 2:].any()
 
 
-def test_mean_density_and_mean_similarity_are_those_of_two_nodes(mixed_problem):
-    statistics, Y = mixed_problem.statistics, mixed_problem.Y
-    for mean, model in zip(statistics.mean_density, mixed_problem.models, strict=True):
-        assert_allclose(mean, model.density[np.ix_(model.labels, model.labels)].mean())
-    m = Y.shape[1]
-    assert_allclose(statistics.mean_similarity, np.mean((Y * m**-0.5) @ Y.T))
-
-
 def test_features_that_no_node_has_are_empty(mixed_problem):
     Y = mixed_problem.Y.copy()
     Y[:, [3, 7]] = 0

@@ -1,4 +1,4 @@
-"""Block models of a graph, A ≈ F M Fᵀ: finding them, their hierarchy, markers, names and descriptions."""
+"""Block models A ≈ F M Fᵀ of a graph: how they are found, their hierarchy, markers, names and descriptions."""
 
 from blockselect.blockmodels.candidates import FAMILIES, find_block_models
 from blockselect.blockmodels.model import BlockModel

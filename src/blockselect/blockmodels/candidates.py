@@ -1,8 +1,8 @@
-"""Candidate block models of one graph, of one family or of several in turn, the lowest error first."""
+"""find_block_models: candidate block models of a graph, of one family or of several families in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,8 +31,8 @@ from blockselect.utils.parameters import as_generator, check_n_blocks, check_n_j
 from blockselect.utils.progress import StepProgress, no_step_progress
 from blockselect.utils.threads import in_threads
 
-FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
-MIXED = (FEATURE_READING, "spectral", "adjacency")  # these take turns first; the slowest comes first
+FEATURE_READING = "smoothed"  # the only family that uses the features
+MIXED = (FEATURE_READING, "spectral", "adjacency")  # take turns first; the slowest starts first
 ALL_IN_TURN = (*MIXED, "two_hop", "normalized", "onmtf")
 N_FIRST_TURNS = 9  # candidates after which the factorisations take turns too
 
@@ -40,15 +40,15 @@ N_FIRST_TURNS = 9  # candidates after which the factorisations take turns too
 def mixed_starts(search: Search) -> list[Start]:
     """The families in turn; "smoothed" is left out if there are no features.
 
-    Each family fails on some kind of network, but they rarely all fail on the same one. The factorisations take most of
-    the time on networks with many blocks and are rarely the best there. So they are used only after the first nine
-    candidates, on networks that are small enough for more candidates.
+    Each family fails on some kinds of networks, but they rarely all fail on the same one. On networks with many blocks,
+    the factorisations take most of the time and are rarely the best. They are therefore used only after the first nine
+    candidates, for networks that are small enough for more candidates.
     """
-    turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
+    turns = members_in_turn(len(search.rngs), with_features=search.smoothing is not None)
     starts = {}
     for name in dict.fromkeys(turns):
         rngs = [rng for rng, turn in zip(search.rngs, turns, strict=True) if turn == name]
-        starts[name] = iter(FAMILIES[name](replace(search, rngs=rngs, progress=no_step_progress)))
+        starts[name] = iter(FAMILIES[name](replace(search, rngs=rngs)))
     return [next(starts[name]) for name in turns]
 
 
@@ -82,9 +82,9 @@ def find_block_models(
     max_iter: int = MAX_ITER,
     progress: StepProgress | None = None,
 ) -> list[BlockModel]:
-    """Find candidate block models of a graph, ordered by relative error, lowest first.
+    """Find candidate block models of a graph, in order of increasing relative error.
 
-    Each candidate has a random stream of its own, so a search for ten finds the first ten of twenty.
+    Each candidate has its own random stream, so a search for ten candidates finds the first ten of a search for twenty.
 
     Parameters
     ----------
@@ -92,33 +92,40 @@ def find_block_models(
         The graph, in any form that :func:`blockselect.check_attributed_graph` accepts. If it is an AttributedGraph,
         neither it nor `features` is checked again. (paper: A)
     n_blocks : int
-        Number of blocks. If the graph has fewer distinct kinds of nodes, a model may have fewer blocks. (paper: k)
+        Number of blocks. A model may have fewer blocks if the graph has fewer distinct kinds of nodes. (paper: k)
     family : str, default="spectral"
-        How blocks are found. "spectral": K-means of the leading eigenvectors of the normalised graph. "onmtf": the
-        tri-factorisation of the paper; "normalized" and "two_hop": the same of the degree-normalised graph and of its
-        square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
-        eigenvectors of the graph itself, so that blocks may differ by degree. "mixed": "smoothed" if features are
-        given, "spectral" and "adjacency" in turn; after nine candidates the three factorisations take turns too.
+        How blocks are found. "spectral": K-means of the leading eigenvectors of the degree-normalised graph. "onmtf":
+        the tri-factorisation of the paper. "normalized" and "two_hop": the same for the degree-normalised graph and for
+        its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
+        eigenvectors of the graph itself, so that blocks may differ in degree. "mixed": "smoothed" (if features are
+        given), "spectral" and "adjacency" in turn; after nine candidates, the three factorisations take turns too.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, used by "smoothed" and "mixed". (paper: Y)
     n_candidates : int, default=10
         Number of candidates.
     rng : numpy.random.Generator or int
-        Seeds the candidates: the same seed gives the same candidates.
+        Generator or seed of the candidates. The same seed gives the same candidates.
     n_jobs : int or None, default=None
         Number of threads that find candidates. The result is the same for any number.
     max_iter : int, default=500
-        Most iterations of the factorisations "normalized" and "two_hop", which stop when they have converged. Fewer
-        suffice if blocks are refined afterwards.
+        Maximum number of iterations of "normalized" and "two_hop", which stop when they have converged. Fewer
+        iterations are enough if blocks are refined afterwards.
     progress : callable, optional
         Called as ``progress(done, total)`` if the search has several steps.
 
     Returns
     -------
     list of BlockModel
-        Each with the name of the family that found it; models with equal errors in the order found.
+        Each has the name of its family. Models with equal errors are in the order in which they were found.
     """
-    _check_family(family, with_features=features is not None)
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise ParameterError("family", f"is {family!r}; expected one of {list(FAMILIES)}.")
+    if family == FEATURE_READING and features is None:
+        raise ParameterError(
+            "family",
+            "is 'smoothed', which groups nodes by their features, but no features were given; pass features, or choose "
+            "another family.",
+        )
     check_n_jobs(n_jobs)
     for name, value in {"n_blocks": n_blocks, "n_candidates": n_candidates, "max_iter": max_iter}.items():
         check_whole(name, value, 1)
@@ -150,27 +157,24 @@ def find_candidates(
     progress: StepProgress = no_step_progress,
     eigenvectors: FloatArray | None = None,
 ) -> list[BlockModel]:
-    """Find candidates as `find_block_models` does, for a graph and features that were checked before.
+    """Find candidates as `find_block_models` does, for a graph and features that were already checked.
 
-    `n_candidates` says how many candidates to find for each number of blocks. Features are used only by families that
-    need them, and only if they are in memory, because each iteration would read all row chunks. `eigenvectors` (n, s)
-    are the leading eigenvectors of the degree-normalised graph, if they are known; "spectral" uses them.
+    `n_candidates` is the number of candidates for each number of blocks. Features are used only by families that need
+    them, and only if they are in memory, because each iteration would read all row chunks. `eigenvectors` (n, s) are
+    the leading eigenvectors of the degree-normalised graph, if known; "spectral" then uses them.
     """
-    used = features if family in (FEATURE_READING, "mixed") and in_memory(features) else None
+    is_used = family in (FEATURE_READING, "mixed") and features is not None and in_memory(features)
+    smoothing = share_smoothing(adjacency, features) if is_used else None
     together = family == "onmtf"  # its starts advance together, and it reports their iterations
     shown = progress if together else no_step_progress
-    smoothing = None if used is None else share_smoothing(adjacency, used)
-    starts: list[Start] = []
-    families: list[str] = []
+    jobs: list[Callable[[], BlockModel]] = []
     for n_blocks, number in n_candidates.items():
-        rngs = rng.spawn(number)
-        search = Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, shown, eigenvectors, smoothing)
-        starts += FAMILIES[family](search)
-        mixed = family == "mixed"
-        families += members_in_turn(number, with_features=used is not None) if mixed else [family] * number
-    jobs = [partial(_find, adjacency, *one) for one in zip(starts, families, strict=True)]
+        search = Search(adjacency, n_blocks, rng.spawn(number), smoothing, n_jobs, max_iter, shown, eigenvectors)
+        names = members_in_turn(number, with_features=is_used) if family == "mixed" else [family] * number
+        starts = zip(FAMILIES[family](search), names, strict=True)
+        jobs += [partial(_find, adjacency, start, name) for start, name in starts]
     models: list[BlockModel] = []
-    # The last jobs have most blocks and take longest, so they begin. With None, joblib may choose several threads.
+    # The last jobs have most blocks and take longest, so they start first. With None, joblib may use several threads.
     for model in in_threads(1 if together else n_jobs, reversed(jobs)):
         models.append(model)
         if not together:
@@ -183,31 +187,16 @@ def _find(adjacency: Sparse, start: Start, family: str) -> BlockModel:
     return BlockModel.of_checked(adjacency, labels, family=family)
 
 
-def _check_family(family: Any, *, with_features: bool) -> None:
-    """Reject an unknown family, or one that needs features if there are none."""
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise ParameterError("family", f"is {family!r}; expected one of {list(FAMILIES)}.")
-    if family == FEATURE_READING and not with_features:
-        raise ParameterError(
-            "family",
-            "is 'smoothed', which groups nodes by their features, but no features were given; pass features, or choose "
-            "another family.",
-        )
-
-
 def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:
-    """The lowest relative error first; models whose errors differ only by rounding keep their order."""
+    """Sort by increasing relative error; models whose errors differ only by rounding keep their order."""
     return sorted(models, key=lambda model: round(model.relative_error, 12))
 
 
 def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features:
-    """The features, with one row per node in the order of the graph."""
+    """Check that the features have one row per node, in the order of the graph."""
     table = check_feature_table(features)
-    matrix = table.matrix
-    n_nodes = adjacency.shape[0]
-    if matrix.shape[0] != n_nodes:
-        raise ValueError(
-            f"features has {matrix.shape[0]} rows but the graph has {n_nodes} nodes; pass one row per node."
-        )
+    n_rows, n_nodes = table.matrix.shape[0], adjacency.shape[0]
+    if n_rows != n_nodes:
+        raise ValueError(f"features has {n_rows} rows but the graph has {n_nodes} nodes; pass one row per node.")
     check_same_order(table.node_ids, graph, adjacency, what="features", fix="features.loc[ids]")
-    return matrix
+    return table.matrix

@@ -1,4 +1,4 @@
-"""describe_blocks: the name of each block, its size, its links, the features that mark it, and typical nodes."""
+"""BlockDescription: the name, size and links of a block, the features that mark it, and its typical nodes."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from blockselect.result import Result
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.wording import count, cut, listed, per_cent, times
 
-_SHOWN = 10  # markers in the text
-_LINKED = 3  # other blocks in the text
-_LISTED = 5  # markers in the table of blocks
+_SHOWN = 10  # markers in a description
+_LINKED = 3  # other blocks in a description and in the table of blocks
+_LISTED = 5  # names per cell of the table of blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockDescription:
-    """One block: what its nodes link to and which features mark it."""
+    """A block: its size, its links to other blocks, and the features that mark it."""
 
     block: int
     name: str
-    origin: str  # of the name, see `BlockName`
-    size: int  # nodes
-    n_nodes: int  # of the network
-    links: pd.DataFrame  # one row per block it links to, itself included: block, name, share, density, relative_density
+    origin: str  # where the name comes from, see `BlockName`
+    size: int  # number of nodes
+    n_nodes: int  # number of nodes of the network
+    links: pd.DataFrame  # one row per block it links to (or itself): block, name, share, density, relative_density
     markers: pd.DataFrame  # one row per feature that marks it, the strongest evidence first; see `describe_block`
     typical_nodes: list[Any]  # ids, or row numbers, the most typical first
-    stability: float | None = None  # expected overlap with the closest block of a fit with another seed, if known
+    stability: float | None = None  # expected overlap with the closest block from another seed, if known
 
     @property
     def share_within(self) -> float | None:
-        """Share of its link weight that stays inside the block; None for a block without links."""
+        """Share of the link weight of the block that stays inside; None for a block without links."""
         if self.links.empty:
             return None
         return float(self.links.loc[self.links["block"] == self.block, "share"].sum())
 
     @property
     def other_links(self) -> pd.DataFrame:
-        """The rows of `links` without the block itself."""
+        """The rows of `links` for other blocks."""
         return self.links[self.links["block"] != self.block]
 
     def __repr__(self) -> str:
@@ -83,14 +83,14 @@ class BlockDescription:
         if self.markers.empty:
             return "No feature marks it."
         selected = count(int(self.markers["selected"].sum()))
-        return f"Marked by {count(len(self.markers), 'feature')}, {selected} of them selected (*); lift and interval:"
+        return f"Marked by {count(len(self.markers), 'feature')}, {selected} selected (*), with lift and interval:"
 
     def _ties(self) -> list[str]:
         lines = []
         if not self.other_links.empty:
             rows = self.other_links.head(_LINKED)[["share", "name", "relative_density"]].itertuples(index=False)
             ties = [f"{per_cent(share)} to {cut(name)} ({times(ratio)})" for share, name, ratio in rows]
-            lines.append(f"Other links, and how many times as many as expected: {', '.join(ties)}.")
+            lines.append(f"Links to other blocks, with the ratio to random links: {', '.join(ties)}.")
         if self.typical_nodes:
             lines.append(f"Typical nodes: {listed([cut(str(node)) for node in self.typical_nodes])}.")
         if self.stability is not None:
@@ -99,9 +99,9 @@ class BlockDescription:
 
 
 def interval(marker: Mapping[Any, Any]) -> str:
-    """The interval of a lift: ``(6.5 to 8.1)``."""
+    """The interval of a lift as text: ``(6.5 to 8.1)``."""
     low, high = marker["lift_low"], marker["lift_high"]
-    begin = f"{low:.2f}" if 1 < low < 1.05 else times(low).removesuffix(" ×")  # not 1, which would be no marker
+    begin = f"{low:.2f}" if 1 < low < 1.05 else times(low).removesuffix(" ×")  # not 1, as if it were no marker
     return f"({begin} to {times(high).removesuffix(' ×')})"
 
 
@@ -113,7 +113,7 @@ def describe_blocks(
     table: pd.DataFrame,
     stability: FloatArray | None = None,
 ) -> list[BlockDescription]:
-    """Describe every block.
+    """Describe each block.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def describe_blocks(
     model : BlockModel
     names : sequence of BlockName
     markers : Markers
-        The result of `block_markers` for its labels.
+        The result of `block_markers` for the labels of the model.
     table : DataFrame
-        One row per feature with at least the columns column, feature, rank, selected, prevalence.
+        One row per feature, with at least the columns column, feature, rank, selected and prevalence.
     stability : array of shape (k,), optional
         Stability of each block, if known.
     """
@@ -162,7 +162,7 @@ def describe_blocks(
 
 
 def blocks_table(described: Sequence[BlockDescription], branches: Sequence[str] | None) -> pd.DataFrame:
-    """One row per block, see `blocks_` of a selector; `branches` are the names of their groups, if there is a tree."""
+    """The table `blocks_` of a selector; `branches` are the names of the groups of blocks, if there is a tree."""
     rows = [
         {
             "name": one.name,
@@ -185,9 +185,9 @@ def _first(names: Iterable[str]) -> str:
 
 
 def _links(weights: FloatArray, density: FloatArray, block: int) -> pd.DataFrame:
-    """The blocks that a block is linked to, the largest share of its link weight first.
+    """One row per block that a block links to, in order of decreasing link weight.
 
-    The expected density is that of random links with the same degrees (configuration model).
+    Relative densities are relative to random links with the same degrees (configuration model).
     """
     ends = weights.sum(axis=1)  # (k,) link weight of all nodes of each block
     expected = ends[block] * ends / ends.sum()

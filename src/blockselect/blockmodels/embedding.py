@@ -1,4 +1,4 @@
-"""Embeddings of a graph and their clusters: scaled graphs, leading eigenvectors, K-means; all deterministic."""
+"""Spectral embeddings of a graph and their K-means clusters, all deterministic."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 from blockselect.utils.eigenvectors import extreme_eigenvectors
 
-LARGE = 20_000  # nodes above which eigenvectors are less exact and K-means uses mini-batches
-_LARGE_TOLERANCE = 1e-3  # of eigenvectors of large graphs, in single precision
+LARGE = 20_000  # nodes; in larger graphs eigenvectors are less precise and K-means uses mini-batches
+_LARGE_TOLERANCE = 1e-3  # of the eigenvectors of large graphs, in single precision
 _BATCH = 10_000  # nodes per mini-batch
-_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as fast, and exact for any k
-_DIGITS = 8  # of an embedding
+_SMALL = 200  # nodes; for smaller graphs a dense eigendecomposition is at least as fast, and exact for any k
+_DIGITS = 8  # to which an embedding is rounded
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding errors
 
 
 def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of largest magnitude (at most count,) and their eigenvectors (n, at most count), the largest first.
+    """At most `count` eigenvalues of largest magnitude and their eigenvectors (n, count), the largest first.
 
-    The matrix is the product of the factors; it is symmetric and never formed. `tol` is the relative error of the
-    eigenvalues; 0 is machine precision. With more than 20,000 rows it is at least 1e-3, in single precision, because
-    clustered eigenvalues would otherwise take thousands of products. Eigenvectors of nearly equal eigenvalues may then
-    be mixed. Eigenvectors of eigenvalues that are zero up to rounding are arbitrary, and are returned as zero.
+    The matrix is the product of the factors, which is symmetric and never formed. `tol` is the relative error of the
+    eigenvalues; 0 means machine precision. With more than 20,000 rows it is at least 1e-3, in single precision, because
+    eigenvalues that are close together would otherwise take thousands of products; their eigenvectors may be mixed.
+    If an eigenvalue is zero up to rounding, its eigenvectors are arbitrary, and zeros are returned.
     """
     n = factors[0].shape[0]
-    rng = np.random.default_rng(0)  # a symmetric start would miss asymmetric eigenvectors
+    rng = np.random.default_rng(0)  # of the start vector; a symmetric one would miss asymmetric eigenvectors
     if n > LARGE:
         tol, factors = max(tol, _LARGE_TOLERANCE), tuple(map(in_single, factors))
     if n <= max(_SMALL, count + 1):
@@ -45,7 +45,7 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
 
 
 def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
-    """The product of these matrices as an operator that is never formed; the last matrix is applied first."""
+    """The product of these matrices as a function, which applies the last matrix first and never forms the product."""
 
     def apply(columns: FloatArray) -> FloatArray:
         for factor in reversed(factors):
@@ -56,18 +56,18 @@ def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
 
 
 def in_single(matrix: Sparse) -> Sparse:
-    """A CSR or CSC matrix in single precision that shares its indices, which `astype` would copy."""
+    """A CSR or CSC matrix in single precision with the same indices, which `astype` would copy."""
     return type(matrix)((matrix.data.astype(np.float32, copy=False), matrix.indices, matrix.indptr), matrix.shape)
 
 
 def unit_weights(adjacency: Sparse) -> Sparse:
-    """The graph with a largest weight of 1, so that the unit of the weights does not matter; it shares its indices."""
+    """The graph scaled to a largest weight of 1, so that the unit of the weights does not matter."""
     data = adjacency.data * (1 / adjacency.data.max())
     return sparse.csr_array((data, adjacency.indices, adjacency.indptr), adjacency.shape)
 
 
 def degree_normalized(adjacency: Sparse) -> Sparse:
-    """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, and nodes with few links do not count too much."""
+    """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, without inflating nodes with few links."""
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     scale = 1 / np.sqrt(degrees + degrees.mean())
     data = np.repeat(scale, np.diff(adjacency.indptr))
@@ -77,37 +77,23 @@ def degree_normalized(adjacency: Sparse) -> Sparse:
 
 
 def row_directions(vectors: FloatArray) -> FloatArray:
-    """Rows scaled to unit length; rows that are zero up to rounding become zero."""
+    """Scale rows to unit length; rows that are zero up to rounding become zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     reached = lengths > np.sqrt(np.finfo(np.float64).eps) * lengths.max()
     unit: FloatArray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=reached)
     return unit
 
 
-def without_rounding_errors(embedding: FloatArray) -> FloatArray:
-    """The embedding as it is clustered, without digits that are rounding errors of the decomposition."""
-    return embedding.round(_DIGITS)
+def cluster_rows(embedding: FloatArray, n_clusters: int, rng: np.random.Generator, *, large: int = LARGE) -> IntArray:
+    """K-means clusters of the rows (n,); fewer than `n_clusters` if there are fewer distinct rows.
 
-
-def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
-    """At most this many K-means clusters; fewer if there are fewer distinct rows. It is called within `one_thread`."""
-    settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
-    if len(embedding) <= LARGE:
-        kmeans = KMeans(**settings).fit(embedding)
-    else:
-        kmeans = MiniBatchKMeans(**settings, batch_size=_BATCH).fit(embedding)
-    return np.asarray(kmeans.labels_, dtype=np.intp)
-
-
-def _n_distinct(embedding: FloatArray, wanted: int) -> int:
-    """Number of distinct rows; in a large embedding, evenly spaced nodes are counted first, which may be enough."""
-    spread = embedding[:: 1 + len(embedding) // LARGE]
-    distinct = len(np.unique(spread, axis=0))
-    if distinct >= wanted or len(spread) == len(embedding):
-        return distinct
-    return len(np.unique(embedding, axis=0))
-
-
-def draw_seed(rng: np.random.Generator) -> int:
-    """A seed for libraries that accept no generator."""
-    return int(rng.integers(2**31))
+    Rows are rounded, because their last digits are rounding errors of the decomposition. More rows than `large` are
+    clustered in mini-batches. Call this within `one_thread`.
+    """
+    rows = embedding.round(_DIGITS)
+    n_distinct = len(np.unique(rows[:: 1 + len(rows) // large], axis=0))  # of a large embedding, among some rows first
+    if n_distinct < n_clusters:
+        n_distinct = len(np.unique(rows, axis=0))
+    settings = {"n_clusters": min(n_clusters, n_distinct), "n_init": 1, "random_state": int(rng.integers(2**31))}
+    kmeans = KMeans(**settings) if len(rows) <= large else MiniBatchKMeans(**settings, batch_size=_BATCH)
+    return np.asarray(kmeans.fit(rows).labels_, dtype=np.intp)

@@ -1,7 +1,7 @@
-"""Blocks by non-negative tri-factorisation S ≈ F M Fᵀ, from several random starts at once (paper: F, M).
+"""Blocks from non-negative tri-factorisations S ≈ F M Fᵀ, with several random starts at once (paper: F, M).
 
-S is the graph itself ("onmtf", the paper's family), the degree-normalised graph ("normalized") or its square
-("two_hop"). The updates follow Ding, Li, Peng and Park (KDD 2006) for F ≥ 0, FᵀF = I.
+S is the graph itself ("onmtf", the family of the paper), the degree-normalised graph ("normalized") or its square
+("two_hop"). The updates are those of Ding, Li, Peng and Park (KDD 2006) for F ≥ 0 and FᵀF = I.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from blockselect.utils.threads import Shared
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 
 _STRIDE = 20  # iterations between two tests of convergence
-_GAIN = 2e-5  # relative improvement of the fit over one stride below which a start has converged
-_FLOOR = {  # smallest divisor: in single precision, a smaller one could overflow
+_GAIN = 2e-5  # relative improvement of the fit per stride below which a start has converged
+_FLOOR = {  # smallest divisor; in single precision, a smaller one could cause an overflow
     np.dtype(np.float64): float(np.finfo(np.float64).tiny),
     np.dtype(np.float32): 1e-20,
 }
 
 
 def onmtf_starts(search: Search, *, n_iter: int = 100) -> list[Start]:
-    """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the block of a node is the largest entry of its row of F.
+    """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the largest entry of a node's row of F is its block.
 
-    All starts advance together with one sparse product A @ [F₁ F₂ …] per iteration, so `n_jobs` has no effect. A block
-    that is the largest entry of no row is dropped.
+    All starts advance together, with one sparse product A @ [F₁ F₂ …] per iteration, so `n_jobs` has no effect. Blocks
+    without nodes are dropped.
     """
 
     def factorize() -> Sequence[IntArray]:
-        factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
+        A = search.adjacency
+        factors = Factorization(lambda columns: A @ columns, A.shape[0], search.n_blocks, search.rngs)
         for done in range(n_iter):
             if done % _STRIDE == 0:
                 search.progress(done, n_iter)
@@ -49,27 +50,27 @@ def onmtf_starts(search: Search, *, n_iter: int = 100) -> list[Start]:
 
 
 def normalized_starts(search: Search) -> list[Start]:
-    """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree; hubs form no blocks of their own."""
+    """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree, so that hubs do not form blocks."""
     normalized = Shared(lambda: chain(_normalized(search)))
     return settled_starts(normalized, search)
 
 
 def two_hop_starts(search: Search) -> list[Start]:
-    """Blocks of P² ≈ F M Fᵀ: nodes that share neighbours, linked or not. P² is never formed."""
+    """Blocks of P² ≈ F M Fᵀ: nodes with common neighbours, linked or not. P² is never formed."""
     normalized = Shared(lambda: chain(*[_normalized(search)] * 2))
     return settled_starts(normalized, search)
 
 
 def _normalized(search: Search) -> Sparse:
-    """P in single precision, which suffices for labels."""
+    """P in single precision, which is enough for labels."""
     return degree_normalized(unit_weights(search.adjacency)).astype(np.float32)
 
 
 class Factorization:
-    """Random starts that advance together by the multiplicative updates of Ding, Li, Peng and Park (KDD 2006).
+    """Several random starts of the multiplicative updates of Ding, Li, Peng and Park (KDD 2006).
 
-    The columns of all F are stored side by side, so that one product with the operator serves every start. The result
-    of a start does not depend on the other starts.
+    The columns of all F are stored next to each other, so that each iteration needs only one product with the operator.
+    The result of a start does not depend on the other starts.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Factorization:
         self._SF = self._multiply()  # (n, c, k)
 
     def advance(self, n_iter: int) -> None:
-        """Update F and M this many times, in place."""
+        """Update F and M in place, `n_iter` times."""
         F, M, SF = self._F, self._M, self._SF  # (n, c, k) (c, k, k) (n, c, k)
         ratio, below = np.empty_like(F), np.empty_like(F)
         for _ in range(n_iter):
@@ -110,11 +111,11 @@ class Factorization:
         return fits
 
     def labels(self) -> IntArray:
-        """The block of each node in each start, the first largest entry of its row of F: (c, n)."""
+        """The block of each node in each start, which is the (first) largest entry of its row of F: (c, n)."""
         return np.array(self._F.argmax(axis=2).T)
 
     def keep(self, starts: NDArray[np.bool_]) -> None:
-        """Drop all other starts."""
+        """Drop all starts except these."""
         self._M = self._M[starts]
         self._F, self._SF = (np.ascontiguousarray(part[:, starts]) for part in (self._F, self._SF))
 
@@ -124,9 +125,9 @@ class Factorization:
 
 
 def settled_starts(operator: Callable[[], Operator], search: Search) -> list[Start]:
-    """Blocks of each random start, advanced until its fit has converged; in single precision.
+    """Blocks from each random start, which is advanced in single precision until its fit has converged.
 
-    The starts advance together, in as many groups as there are threads.
+    The starts are split into as many groups as there are threads, and each group advances together.
     """
     n_groups = min(effective_n_jobs(search.n_jobs), len(search.rngs))
 
@@ -140,7 +141,7 @@ def settled_starts(operator: Callable[[], Operator], search: Search) -> list[Sta
 
 
 def _starts_together(groups: Sequence[Shared[Sequence[IntArray]]], n_starts: int) -> list[Start]:
-    """Starts that share the work of their group: start i is in group i modulo the number of groups."""
+    """Starts whose group computes them together: start i is in group i modulo the number of groups."""
     n = len(groups)
     return [partial(_labels_of, groups[at % n], at // n) for at in range(n_starts)]
 
@@ -170,7 +171,7 @@ def _by_start(columns: FloatArray) -> FloatArray:
 
 
 def _inner_products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Fᵀ G of each of c starts: (n, c, k) and (n, c, q) give (c, k, q)."""
+    """Fᵀ G for each of c starts: (n, c, k) and (n, c, q) give (c, k, q)."""
     return _by_start(left).mT @ _by_start(right)
 
 

@@ -1,7 +1,7 @@
-"""Families of block models: ways to find blocks. Each takes a `Search` and returns one function per random start.
+"""Families of block models: methods that find blocks. Each takes a `Search` and returns one function per random start.
 
-The spectral families cluster the leading eigenvectors of the graph, "smoothed" clusters features that are averaged over
-neighbours. The three families in `factorization` factorise the graph.
+The spectral families cluster the leading eigenvectors of the graph, and "smoothed" clusters features averaged over
+neighbours. Three more families, in `factorization`, factorise the graph.
 """
 
 from __future__ import annotations
@@ -19,24 +19,21 @@ from blockselect.blockmodels.embedding import (
     LARGE,
     cluster_rows,
     degree_normalized,
-    draw_seed,
     in_single,
     leading_eigenvectors,
     row_directions,
     unit_weights,
-    without_rounding_errors,
 )
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.progress import StepProgress, no_step_progress
 from blockselect.utils.threads import Shared
 
 MAX_ITER = 500
-_FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which the smoothed features are formed
+_FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns and entries up to which smoothed features are formed
 _TOLERANCE = 1e-3  # of eigenvectors that are only clustered
-_HOPS = 2  # steps of the random walk: neighbours of neighbours; after many steps all nodes would look the same
+_HOPS = 2  # steps of the random walk; after many steps, all nodes would look the same
 
-
-Smoothing: TypeAlias = tuple[tuple[Sparse, Sparse], sparse.csc_array]  # two random walks, and the weighted features
+Smoothing: TypeAlias = tuple[tuple[Sparse, Sparse], sparse.csc_array]  # see `_random_walk`; the weighted features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,17 +41,16 @@ class Search:
     """A search for blocks of one graph, with one random start per generator."""
 
     adjacency: Sparse  # (n, n)
-    n_blocks: int  # the most blocks: a family may find fewer distinct kinds of nodes
+    n_blocks: int  # the maximum; there are fewer if the graph has fewer distinct kinds of nodes
     rngs: Sequence[np.random.Generator]
-    features: Features | None = None  # (n, m), for families that use them
+    smoothing: Shared[Smoothing] | None = None  # input of "smoothed", see `share_smoothing`; None without features
     n_jobs: int | None = None  # threads; the result is the same for any number
-    max_iter: int = MAX_ITER  # of a factorisation; a start that is still improving by then moves few nodes
-    progress: StepProgress = no_step_progress  # called by families whose work has several steps
-    eigenvectors: FloatArray | None = None  # (n, s) leading eigenvectors of the normalised graph, if they are known
-    smoothing: Shared[Smoothing] | None = None  # what all starts of "smoothed" share, if it serves several searches
+    max_iter: int = MAX_ITER  # of a factorisation; a start that still improves after it moves few nodes
+    progress: StepProgress = no_step_progress  # called by families that take several steps
+    eigenvectors: FloatArray | None = None  # (n, s) leading eigenvectors of the normalised graph, if known
 
 
-Start: TypeAlias = Callable[[], IntArray]  # labels (n,) of one random start; starts may run at the same time
+Start: TypeAlias = Callable[[], IntArray]  # labels (n,) from one random start; starts may run at the same time
 Family: TypeAlias = Callable[[Search], list[Start]]
 
 
@@ -69,8 +65,8 @@ def spectral_starts(search: Search) -> list[Start]:
 def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     """Leading eigenvectors of (D + τI)^-½ A (D + τI)^-½, τ the mean degree, rows scaled to unit length: (n, k).
 
-    Leading means largest in magnitude: a large negative eigenvalue indicates disassortative blocks. Rows of nodes that
-    the eigenvectors do not reach are zero.
+    Leading means largest in magnitude, because large negative eigenvalues indicate disassortative blocks. Nodes that
+    are zero in all of the eigenvectors have rows of zeros.
     """
     return row_directions(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions)[1])
 
@@ -78,9 +74,9 @@ def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
 def adjacency_starts(search: Search) -> list[Start]:
     """Spectral clustering of the graph itself.
 
-    Neither degrees nor rows are normalised, so blocks with different degrees are separated, such as a core and its
-    periphery; hubs may become blocks of their own. The normalised and the plain graph show different blocks, and both
-    can be real [1]_.
+    Neither degrees nor rows are normalised, so it separates blocks with different degrees, such as a core and its
+    periphery, and hubs may become blocks of their own. The normalised graph and the graph itself show different blocks,
+    and both can be real [1]_.
 
     References
     ----------
@@ -91,61 +87,60 @@ def adjacency_starts(search: Search) -> list[Start]:
 
 
 def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
-    """Leading eigenvectors of the graph, by magnitude, each times √|λ|: (n, k)."""
+    """Leading eigenvectors of the graph, each multiplied by √|λ|: (n, k)."""
     values, vectors = leading_eigenvectors(unit_weights(adjacency), count=n_dimensions)
     return vectors * np.sqrt(np.abs(values))
 
 
 def _cluster_starts(embed: Callable[[], FloatArray], search: Search) -> list[Start]:
-    """K-means clusters of one embedding, which the first start computes."""
-    embedding = Shared(lambda: without_rounding_errors(embed()))
+    """K-means clusters of an embedding, which all starts share."""
+    embedding = Shared(embed)
     return [partial(_clusters, embedding, search.n_blocks, rng) for rng in search.rngs]
 
 
 def _clusters(embedding: Shared[FloatArray], n_blocks: int, rng: np.random.Generator) -> IntArray:
-    return cluster_rows(embedding(), n_blocks, draw_seed(rng))
+    return cluster_rows(embedding(), n_blocks, rng)
 
 
 def smoothed_starts(search: Search) -> list[Start]:
-    """K-means of features averaged over neighbours: nodes whose neighbourhoods have similar features.
+    """K-means of features averaged over neighbours, which finds nodes whose neighbourhoods have similar features.
 
-    Features are weighted by rarity, log(1 + n / number of nodes that have it), rows are scaled to unit length, and the
-    features are averaged twice over each node and its neighbours. A node counts as much as a neighbour over a link of
-    mean weight. K-means clusters the first k principal components, rows scaled to unit length. Each start uses a random
-    half of the features, so that the starts differ.
+    Features are weighted by their rarity, log(1 + n / number of nodes that have the feature), rows are scaled to unit
+    length, and the features are averaged twice over each node and its neighbours. The node itself counts as a neighbour
+    over a link of mean weight. K-means clusters the first k principal components, with rows scaled to unit length. Each
+    start uses a random half of the features, so that the starts differ.
     """
-    smoothing = search.smoothing or share_smoothing(search.adjacency, search.features)
-    return [partial(_smoothed_blocks, smoothing, search.n_blocks, rng) for rng in search.rngs]
+    assert search.smoothing is not None  # `find_block_models` refuses this family without features
+    return [partial(_smoothed_blocks, search.smoothing, search.n_blocks, rng) for rng in search.rngs]
 
 
 def share_smoothing(adjacency: Sparse, features: Features) -> Shared[Smoothing]:
-    """What the starts of "smoothed" share, for any number of blocks."""
-    return Shared(lambda: _smoothing(adjacency, features))
+    """The input of all starts of "smoothed", for any number of blocks; computed when the first start needs it."""
 
+    def prepare() -> Smoothing:
+        weighted = _by_contents(_weigh_by_rarity(features))
+        n, m = weighted.shape
+        is_large = n > LARGE and n * m > 2 * _LARGEST_DENSE  # then not even half of the features are formed
+        return _random_walk(adjacency, np.float32 if is_large else np.float64), weighted
 
-def _smoothing(adjacency: Sparse, features: Features) -> Smoothing:
-    weighted = _by_contents(_weigh_by_rarity(features))
-    n, m = weighted.shape
-    is_large = n > LARGE and n * m > 2 * _LARGEST_DENSE  # so large that not even half of the features is formed
-    return _random_walk(adjacency, np.float32 if is_large else np.float64), weighted
+    return Shared(prepare)
 
 
 def _smoothed_blocks(smoothing: Shared[Smoothing], n_blocks: int, rng: np.random.Generator) -> IntArray:
     walks, weighted = smoothing()
     m = weighted.shape[1]
     half = np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))
-    embedding = without_rounding_errors(_embed(walks, weighted[:, half], n_blocks))
-    return cluster_rows(embedding, n_blocks, draw_seed(rng))
+    return cluster_rows(_embed(walks, weighted[:, half], n_blocks), n_blocks, rng)
 
 
 def _embed(walks: tuple[Sparse, Sparse], features: Sparse, n_dimensions: int) -> FloatArray:
-    """Left singular vectors times singular values of S = walk² @ features, rows scaled to unit length.
+    """Left singular vectors times singular values of S = walk² @ features, with rows scaled to unit length.
 
-    With few features they are computed from SᵀS. Otherwise they are eigenvectors of SSᵀ, applied factor by factor,
-    because S itself would be nearly dense.
+    With few features, they are computed from SᵀS. Otherwise they are eigenvectors of SSᵀ, which is applied factor by
+    factor because S would be nearly dense.
     """
     walk, back = walks
-    features = _unit_sparse_rows(features, walk.dtype)  # each step frees the matrix before it
+    features = _unit_rows(features, walk.dtype)  # each step frees the matrix before it
     features = sparse.csr_array(features)
     n, m = features.shape
     if n_dimensions < m <= _FEW_FEATURES and n * m <= _LARGEST_DENSE:
@@ -158,7 +153,7 @@ def _embed(walks: tuple[Sparse, Sparse], features: Sparse, n_dimensions: int) ->
 
 
 def _random_walk(adjacency: Sparse, dtype: Any = np.float64) -> tuple[Sparse, Sparse]:
-    """One step to a neighbour or to the node itself, with rows that sum to one; and the transpose."""
+    """The transition matrix of a step to a neighbour or to the node itself, and its transpose."""
     weights = unit_weights(adjacency)
     stay = sparse.eye_array(weights.shape[0], format="csr") * weights.data.mean()
     steps = sparse.csr_array(weights + stay)  # symmetric
@@ -172,7 +167,7 @@ def _random_walk(adjacency: Sparse, dtype: Any = np.float64) -> tuple[Sparse, Sp
 
 
 def _weigh_by_rarity(features: Features) -> sparse.csc_array:
-    """The non-empty features as CSC, each times log(1 + n / number of nodes that have it)."""
+    """The non-empty features as CSC, each multiplied by log(1 + n / number of nodes that have it)."""
     rows = sparse.csr_array(features)
     columns = sparse.csc_array(in_single(rows) if rows.shape[0] > LARGE else rows)
     n_nodes_with = np.diff(columns.indptr)
@@ -186,7 +181,7 @@ def _weigh_by_rarity(features: Features) -> sparse.csc_array:
 
 
 def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
-    """Columns in an order that depends on their contents, not on their positions; so do the halves drawn from them.
+    """Sort columns by their contents, so that the halves drawn from them do not depend on the order of the features.
 
     They are sorted by their products with a random vector, which are equal only for equal columns.
     """
@@ -194,8 +189,8 @@ def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
     return columns[:, np.argsort(keys, kind="stable")]
 
 
-def _unit_sparse_rows(columns: sparse.csc_array, dtype: Any) -> sparse.csc_array:
-    """Rows scaled to unit length; rows of zeros stay."""
+def _unit_rows(columns: sparse.csc_array, dtype: Any) -> sparse.csc_array:
+    """Scale rows to unit length; rows of zeros stay zero."""
     lengths = np.sqrt(np.bincount(columns.indices, weights=columns.data**2, minlength=columns.shape[0]))
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     data = inverse[columns.indices]

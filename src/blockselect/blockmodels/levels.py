@@ -1,12 +1,12 @@
-"""Levels: the blocks of a model merged two at a time, which gives coarser views of the same structure.
+"""merge_blocks: the tree of the blocks, from pairwise mergers, and its levels from fine to coarse.
 
-Each merger loses some of the log-likelihood of the links in the degree-corrected block model,
+Each merger reduces the log-likelihood of the links in the degree-corrected block model,
 
     L = ½ Σ_ab w_ab log w_ab − Σ_a e_a log e_a + constant,
 
 where w_ab is the link weight between blocks a and b, and e_a the sum of the degrees in block a. The two blocks whose
-merger loses least are merged first. Blocks that hardly link to any other would be merged arbitrarily, so the
-log-likelihood of the features counts too: Σ_l s_la log s_la − S_a log t_a of each block, where s_la is the sum of
+merger reduces it least are merged first. Blocks with hardly any links to others would be merged arbitrarily, so the
+log-likelihood of the features is added: Σ_l s_la log s_la − S_a log t_a for each block, where s_la is the sum of
 feature l in block a, S_a the sum over the features in use, and t_a the total of all features in the block.
 """
 
@@ -21,7 +21,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.utils.arrays import FloatArray, IntArray
 
 _TINY = float(np.finfo(np.float64).tiny)
-_TIE = 1e-9  # relative difference below which two mergers lose equally much
+_TIE = 1e-9  # relative difference below which the losses of two mergers count as equal
 _FEWEST = 3  # blocks of the coarsest level
 COARSE = 9  # number of groups in the coarse level, if a level is close to it
 
@@ -36,24 +36,24 @@ class BlockTree:
 
 
 def xlogx(x: Any) -> Any:
-    """x log x; 0 (up to 1e-305) at 0 and where rounding made a difference of equal numbers negative."""
+    """x log x; 0 (up to 1e-305) at 0 and for negative numbers, which are rounding errors."""
     positive = np.maximum(x, _TINY)
     return positive * np.log(positive)
 
 
 def merge_blocks(weights: FloatArray, sizes: IntArray, sums: FloatArray, totals: FloatArray) -> FloatArray:
-    """Merge blocks two at a time until one is left, each time the two whose merger loses least log-likelihood.
+    """Merge two blocks at a time until one is left, always the two whose merger loses least log-likelihood.
 
-    Of mergers that lose equally much up to rounding, the one with the smallest blocks comes first.
+    Among mergers whose losses are equal up to rounding, the one of the smallest blocks comes first.
 
     Parameters
     ----------
     weights : array of shape (k, k)
-        Link weight of each pair of blocks, in units of one link; each link is counted from both ends.
+        Link weight between each pair of blocks, in units of one link; each link is counted from both ends.
     sizes : array of shape (k,)
         Number of nodes in each block.
     sums : array of shape (m, k)
-        Sum of each feature in each block; no features if m is 0.
+        Sum of each feature in each block; without features, m is 0.
     totals : array of shape (k,)
         Total of all features in each block.
 
@@ -61,8 +61,8 @@ def merge_blocks(weights: FloatArray, sizes: IntArray, sums: FloatArray, totals:
     -------
     array of shape (k − 1, 4)
         A linkage matrix in the format of :mod:`scipy.cluster.hierarchy`: the numbers of the two merged blocks, the
-        log-likelihood in nats lost by this and all earlier mergers, and how many of the k blocks are merged. Step i
-        makes block k + i.
+        log-likelihood (nats) lost in this and all earlier mergers, and how many of the k blocks are merged. Step i
+        creates block k + i.
     """
     k = len(weights)
     merging = _Merging(weights, sums, totals)
@@ -83,7 +83,7 @@ def merge_blocks(weights: FloatArray, sizes: IntArray, sums: FloatArray, totals:
 
 
 def groups_at(linkage: FloatArray, n_groups: int) -> IntArray:
-    """The group of each block if the blocks are merged into `n_groups`: (k,), numbered by their first block."""
+    """The group of each block if the blocks are merged into `n_groups` groups, numbered by their first block: (k,)."""
     k = len(linkage) + 1
     members = {block: [block] for block in range(k)}
     for step, (first, second) in enumerate(linkage[: k - n_groups, :2].astype(int)):
@@ -95,7 +95,7 @@ def groups_at(linkage: FloatArray, n_groups: int) -> IntArray:
 
 
 def numbers_of_groups(n_blocks: int) -> list[int]:
-    """The levels that features are selected for: all blocks, half as many, a quarter … as long as there are three."""
+    """Number of groups at each level: all blocks, half as many, a quarter, …, but at least three."""
     numbers = [n_blocks]
     while numbers[-1] // 2 >= _FEWEST:
         numbers.append(numbers[-1] // 2)
@@ -103,13 +103,13 @@ def numbers_of_groups(n_blocks: int) -> list[int]:
 
 
 def coarse_level(n_blocks: int) -> int:
-    """The number of groups in the level that is called coarse: about nine, and fewer than all blocks if possible."""
+    """Number of groups at the coarse level: about nine, and fewer than all blocks if possible."""
     finest, *coarser = numbers_of_groups(n_blocks)
     return min(coarser[::-1] or [finest], key=lambda number: abs(number - COARSE))
 
 
 def leaf_order(linkage: FloatArray, sizes: IntArray) -> IntArray:
-    """The blocks along the tree: of two branches, the one with more nodes first, then the one with the lowest block."""
+    """The order of the blocks along the tree: branches with more nodes first, then those with the lowest block."""
     k = len(linkage) + 1
     branches = {block: (-int(size), block, [block]) for block, size in enumerate(sizes)}
     for step, (first, second) in enumerate(linkage[:, :2].astype(int)):
@@ -119,7 +119,7 @@ def leaf_order(linkage: FloatArray, sizes: IntArray) -> IntArray:
 
 
 def renumber_leaves(linkage: FloatArray, order: IntArray) -> FloatArray:
-    """The same tree if block order[i] gets number i; branches are in this order too, so SciPy draws them in it."""
+    """The tree if block order[i] gets number i; branches are sorted too, so that SciPy draws them in this order."""
     k = len(order)
     numbers = np.arange(2 * k - 1)
     numbers[order] = np.arange(k)
@@ -132,7 +132,7 @@ def renumber_leaves(linkage: FloatArray, order: IntArray) -> FloatArray:
 
 
 def _smallest(losses: FloatArray, n_nodes: FloatArray) -> tuple[int, int]:
-    """Positions of the two blocks to merge, the lower one first."""
+    """The positions of the two blocks to merge, the lower one first."""
     first, second = np.triu_indices(len(losses), 1)
     loss = losses[first, second]
     scale = max(float(np.abs(loss).max()), _TINY)
@@ -142,17 +142,20 @@ def _smallest(losses: FloatArray, n_nodes: FloatArray) -> tuple[int, int]:
 
 
 class _Merging:
-    """The blocks that are left, and what the merger of each two of them loses."""
+    """The remaining blocks, and the log-likelihood that the merger of each two of them would lose."""
 
     def __init__(self, weights: FloatArray, sums: FloatArray, totals: FloatArray) -> None:
-        self._weights, self._sums, self._totals = weights.astype(np.float64), sums.T.copy(), totals.astype(np.float64)
+        self._weights: FloatArray = weights.astype(np.float64)
+        self._sums, self._totals = sums.T.copy(), totals.astype(np.float64)
         k = len(weights)
-        self._by_links = np.array([_joint(row, self._weights).sum(axis=1) for row in self._weights])  # over all others
-        self._alone = self._feature_gain(self._sums, self._totals)  # (k,)
-        self._by_features = np.array([self._feature_losses(block) for block in range(k)])
+        self._by_links: FloatArray = np.array(
+            [_joint(row, self._weights).sum(axis=1) for row in self._weights]
+        )  # over all others
+        self._gains = self._feature_gain(self._sums, self._totals)  # (k,)
+        self._by_features: FloatArray = np.array([self._feature_losses(block) for block in range(k)])
 
     def losses(self) -> FloatArray:
-        """Log-likelihood lost by the merger of each two blocks: (k, k); the diagonal means nothing."""
+        """Log-likelihood lost by merging each two blocks: (k, k); the diagonal has no meaning."""
         W = self._weights
         inside, degrees = W.diagonal(), W.sum(axis=1)
         with_others = self._by_links - _joint(inside[:, None], W) - _joint(W, inside[None, :])
@@ -162,34 +165,37 @@ class _Merging:
         return losses
 
     def merge(self, first: int, second: int) -> None:
-        """Replace block `first` by its merger with block `second`, and remove `second`."""
+        """Merge block `second` into block `first`."""
         for column in (first, second):
             self._by_links -= _joint(self._weights[:, column, None], self._weights[None, :, column])
-        W = self._weights
-        W[first] += W[second]
-        W[:, first] += W[:, second]
-        self._weights = W = np.delete(np.delete(W, second, axis=0), second, axis=1)
-        for name in ("_by_links", "_by_features"):
-            setattr(self, name, np.delete(np.delete(getattr(self, name), second, axis=0), second, axis=1))
+        self._weights[first] += self._weights[second]
+        self._weights[:, first] += self._weights[:, second]
+        W = self._weights = _without(second, self._weights)
+        self._by_links, self._by_features = _without(second, self._by_links), _without(second, self._by_features)
         self._by_links += _joint(W[:, first, None], W[None, :, first])
         self._by_links[first] = self._by_links[:, first] = _joint(W[first], W).sum(axis=1)
         self._sums[first] += self._sums[second]
         self._totals[first] += self._totals[second]
         self._sums, self._totals = np.delete(self._sums, second, axis=0), np.delete(self._totals, second)
-        self._alone = np.delete(self._alone, second)
-        self._alone[first] = self._feature_gain(self._sums[[first]], self._totals[[first]])[0]
+        self._gains = np.delete(self._gains, second)
+        self._gains[first] = self._feature_gain(self._sums[[first]], self._totals[[first]])[0]
         self._by_features[first] = self._by_features[:, first] = self._feature_losses(first)
 
     def _feature_losses(self, block: int) -> FloatArray:
         together = self._feature_gain(self._sums + self._sums[block], self._totals + self._totals[block])
-        losses: FloatArray = self._alone + self._alone[block] - together
+        losses: FloatArray = self._gains + self._gains[block] - together
         return losses
 
     @staticmethod
     def _feature_gain(sums: FloatArray, totals: FloatArray) -> FloatArray:
-        """Σ_l s_l log s_l − S log t of each block: (k,)"""
+        """Σ_l s_l log s_l − S log t for each block: (k,)."""
         gain: FloatArray = xlogx(sums).sum(axis=1) - sums.sum(axis=1) * np.log(np.maximum(totals, _TINY))
         return gain
+
+
+def _without(block: int, matrix: FloatArray) -> FloatArray:
+    """The matrix without the row and the column of a block."""
+    return np.delete(np.delete(matrix, block, axis=0), block, axis=1)
 
 
 def _joint(one: FloatArray, other: FloatArray) -> FloatArray:

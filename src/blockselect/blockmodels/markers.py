@@ -1,4 +1,4 @@
-"""block_markers: features that are more common in a block than expected by chance, and nodes that are typical of it."""
+"""block_markers: the features that are significantly more common in a block, and the nodes that are typical of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from blockselect.rows.sums import block_sums, by_row, n_holders, sum_by_column, 
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse, best_first
 
 _TAIL = 0.025  # false discovery rate of the markers, and of each side of their 95 % intervals
-_CONSTANT = 1e-9  # variance, relative to the mean square, below which a feature counts as constant
-_PROFILE = 5  # markers that a typical node should have
-_NEUTRAL = 0.1  # weight of a node without any of them; a node with all of them has 1.1
+_CONSTANT = 1e-9  # variance relative to the mean square below which a feature counts as constant
+_PROFILE = 5  # strongest markers, which a typical node should have
+_NEUTRAL = 0.1  # weight of a node with none of them; a node with all of them has 1.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,27 +27,27 @@ class Markers:
 
     prevalence: FloatArray  # (m,) share of the nodes that have the feature
     block_means: FloatArray  # (k, m) mean of the feature over the nodes of each block (paper: D̄)
-    lift: FloatArray  # (k, m) mean in the block divided by the mean of all nodes; 1 is as expected
-    evidence: FloatArray  # (k, m) log-likelihood gain (nats) of a separate share in the block; negative if less common
+    lift: FloatArray  # (k, m) mean in the block divided by the mean over all nodes; 1 is as expected
+    evidence: FloatArray  # (k, m) log-likelihood gain (nats) of a separate share in the block, negative if less common
     marks: BoolArray  # (k, m) whether the feature is significantly more common in the block
-    marked_block: IntArray  # (m,) the marked block with the strongest evidence; −1 if the feature marks none
-    marked_lift: FloatArray  # (m,) lift in this block; 1 if no block is marked
+    marked_block: IntArray  # (m,) the marked block with the strongest evidence, −1 if the feature marks none
+    marked_lift: FloatArray  # (m,) lift in this block, 1 if the feature marks none
     effective: FloatArray  # (m,) see `effective_holders`
     shares: FloatArray  # (k,) share of the nodes in each block
     tail: float  # error probability of each side of the intervals
 
     def features_of(self, block: int, among: IntArray | None = None) -> IntArray:
-        """The features, or those among some, that mark the block, the strongest evidence first."""
+        """The features (by default among all) that mark the block, the strongest evidence first."""
         features = np.arange(self.marks.shape[1]) if among is None else among
         marking = features[self.marks[block, features]]
         by_evidence: IntArray = marking[best_first(self.evidence[block, marking])]
         return by_evidence
 
     def intervals(self, block: int, features: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Ends of the 95 % intervals of the lifts of some features in a block (Clopper and Pearson, 1934).
+        """Ends of the 95 % confidence intervals of the lifts of some features in a block (Clopper and Pearson, 1934).
 
         The error probability is adjusted for the selection of the markers among all pairs of a block and a feature
-        (Benjamini and Yekutieli, 2005), so that the intervals of markers, and no others, lie above 1.
+        (Benjamini and Yekutieli, 2005), so that exactly the intervals of the markers lie above 1.
         """
         share, total = float(self.shares[block]), self.effective[features]
         inside = np.minimum(self.lift[block, features] * total * share, total)
@@ -60,26 +60,26 @@ class Markers:
 def block_markers(features: Features, labels: ArrayLike) -> Markers:
     """Find the features that are significantly more common in a block than among all nodes.
 
-    Let θ be the share of the total of a feature that lies in a block, and π the share of the nodes there. If the
-    feature were unrelated to the blocks, θ would have mean π, and the total would count as ν equal values, where ν
-    makes the variance that of randomly permuted nodes, or larger (:func:`effective_holders`). The p-value is the
-    binomial tail at ν θ. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
-    pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain ν KL(θ, π).
+    Let θ be the share of the total of a feature that lies in a block, and π the share of the nodes in the block. If the
+    feature were unrelated to the blocks, θ would have mean π and at most the variance π (1 − π) / ν, where ν is the
+    effective number of nodes that have the feature (:func:`effective_holders`). The p-value is the binomial tail at
+    ν θ. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all pairs of a block and
+    a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain ν KL(θ, π).
 
-    Blocks that were found with these features are not independent of them, so the markers describe the blocks; they do
-    not prove that the features are associated with the network.
+    If blocks were found with the help of these features, they are not independent of them. The markers then describe
+    the blocks, but they do not prove that the features are associated with the network.
 
     Parameters
     ----------
     features : array, CSR or RowChunks of shape (n, m)
-        Non-negative features, such as those of a fit.
+        Non-negative features, such as those passed to `fit`.
     labels : array of shape (n,)
         Block of each node, such as `labels_`.
 
     Returns
     -------
     Markers
-        A constant feature is as expected everywhere: it has lift 1, evidence 0 and marks no block.
+        A constant feature has lift 1 and evidence 0 in every block, and marks none.
 
     Examples
     --------
@@ -98,12 +98,12 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
 
 
 def effective_holders(features: Features) -> FloatArray:
-    """How many nodes with equal values would vary among random blocks as much as each feature does: (m,).
+    """The number of nodes with equal values whose sum over a random block would vary as much as the feature: (m,).
 
     Let c be the total of the feature, and V and K the sums of the second and third powers of its deviations from the
-    mean. There are ν = c / x equal values x with the same total; their sums of powers are c x and c x². So x = V / c
-    gives the variance of the feature, and x = √(K / c) its skewness. The larger x is used, which makes the test
-    conservative where a few large values dominate. A constant feature, which cannot vary, has ν = 0.
+    mean. For ν = c / x equal values x, which have the same total, these sums are about c x and c x². So x = V / c
+    matches the variance of the feature, and x = √(K / c) its skewness. The larger x is used, which makes the test
+    conservative if a few large values dominate. For a constant feature, which cannot vary, ν is 0.
     """
     n = features.shape[0]
     totals, squares, cubes = (sum_over_rows(features, _power_sums, power) for power in (1, 2, 3))
@@ -124,7 +124,7 @@ def _power_sums(block: Features, rows: slice, power: int) -> FloatArray:
 
 
 def markers_of(sums: FloatArray, holders: IntArray, effective: FloatArray, block_sizes: IntArray) -> Markers:
-    """The same from the sums (k, m) of features over blocks of these sizes (k,), and the nodes (m,) that have each."""
+    """`block_markers` from sums: of each feature over each block (k, m), and of the nodes that have it (m,)."""
     n, shares = int(block_sizes.sum()), block_sizes / block_sizes.sum()
     totals, p = sums.sum(axis=0), shares[:, None]
     lift = np.divide(sums, totals * p, out=np.ones_like(sums), where=totals > 0)
@@ -149,7 +149,7 @@ def markers_of(sums: FloatArray, holders: IntArray, effective: FloatArray, block
 
 
 def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: BoolArray) -> tuple[BoolArray, float]:
-    """Which shares q exceed p, and the error probability per test that follows (Benjamini and Hochberg, 1995)."""
+    """Which shares q significantly exceed p, and the error probability per test (Benjamini and Hochberg, 1995)."""
     p_values = np.ones_like(q)
     h, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
     p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for a non-integer h q
@@ -163,11 +163,11 @@ def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: B
 def typical_nodes(
     features: Features, adjacency: Sparse, labels: IntArray, markers: Markers, chosen: IntArray, n_nodes: int
 ) -> list[list[int]]:
-    """The nodes of each block that link into it more than their degree explains, and have its markers.
+    """The nodes of each block that have its markers and link into it more than expected from their degree.
 
     A node is ranked by the share of its links that stay in the block (the lower end of a Wilson interval of one
-    standard error, so that nodes with a single link do not come first), times how many of the five strongest markers it
-    has, weighted by their evidence.
+    standard error, so that nodes with a single link do not come first), multiplied by the share of the five strongest
+    markers that it has, weighted by their evidence.
 
     Parameters
     ----------
@@ -175,11 +175,11 @@ def typical_nodes(
     adjacency : CSR of shape (n, n)
     labels : array of shape (n,)
     markers : Markers
-        Those of the same features and labels.
+        The markers for these features and labels.
     chosen : array of shape (d,)
-        Selected features; other markers count only in blocks without selected ones.
+        Selected features; other markers are used only for blocks without selected markers.
     n_nodes : int
-        Number of nodes per block.
+        Maximum number of nodes per block.
     """
     profile = sparse.lil_array(markers.lift.shape)
     for block in range(len(markers.shares)):
@@ -205,5 +205,5 @@ def _share_inside(adjacency: Sparse, labels: IntArray) -> FloatArray:
 
 
 def _fit_to_profile(block: Features, rows: slice, labels: IntArray, profile: Sparse) -> FloatArray:
-    """How much of the profile of its block (a row of (k, m), with the sum 1) each node has: (rows,)."""
+    """How much of the profile of its block, a row of (k, m) that sums to 1, each node has: (rows,)."""
     return np.asarray(profile[labels[rows]].multiply(sparse.csr_array(block != 0)).sum(axis=1)).ravel()

@@ -1,4 +1,4 @@
-"""The number of blocks of a graph, from its spectrum and from the description length of the blocks."""
+"""count_blocks: the number of blocks of a graph, from its eigenvalues and from description lengths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from math import isqrt, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -18,13 +17,13 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_generator
 from blockselect.utils.threads import one_thread
 
-MAX_BLOCKS = 50  # default limit; if communities contain communities, it decides which level is counted
+MAX_BLOCKS = 50  # default limit; with communities inside communities, it decides which level is counted
 _LOOKS = (6, 16)  # numbers of eigenvalues computed first; more are computed only if all exceed the noise
-_LAST_LOOK = 48  # eigenvalues computed last, even for fewer blocks: those of small cliques may be larger than theirs
+_LAST_LOOK = 48  # eigenvalues computed last, even for fewer blocks, as those of small cliques may be larger
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
-_TOLERANCE = 3e-3  # of eigenvectors; eigenvalues, which decide, are far more exact; 0 would take ten times as long
-_LARGE_TOLERANCE = 1e-2  # the same in large graphs, where the noise hardly varies and one draw of it is enough
-_BEYOND = 1 + 1e-6  # random signs do not change the eigenvalues of a tree, which must not exceed the noise by rounding
+_TOLERANCE = 3e-3  # of eigenvectors; eigenvalues, which matter, are much more precise; 0 would take ten times as long
+_LARGE_TOLERANCE = 1e-2  # the same for large graphs, where the noise hardly varies, so that one graph is enough
+_BEYOND = 1 + 1e-6  # random signs do not change the eigenvalues of a tree, so they must not exceed the noise
 _LABEL_SHARE = 0.5  # share of the entropy of the labels that counts as cost
 
 
@@ -32,21 +31,21 @@ _LABEL_SHARE = 0.5  # share of the entropy of the labels that counts as cost
 class BlockCount:
     """The number of blocks of a graph, and the reason for it."""
 
-    n_blocks: int  # at least 2 (1 if there is only one node) (paper: k)
+    n_blocks: int  # at least 2, or 1 for a single node (paper: k)
     eigenvalues: FloatArray  # (s,) eigenvalues of the normalised graph above the noise, largest magnitude first
     noise: float  # magnitude that eigenvalues of such a graph reach by chance
-    description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, minus the nats for one block
-    max_blocks: int  # the largest number allowed
-    limit: int  # the largest number possible: max_blocks, or the root of the number of nodes
-    vectors: FloatArray | None = None  # (n, s) their eigenvectors; None if some nodes or weights were changed before
+    description_lengths: FloatArray  # (s,) nats for 1, 2, …, s blocks, minus the nats for one block
+    max_blocks: int  # the maximum allowed
+    limit: int  # the maximum possible: max_blocks, or the square root of the number of nodes if it is smaller
+    vectors: FloatArray | None = None  # (n, s) their eigenvectors; None if nodes were removed or weights changed
 
     @property
     def n_shown(self) -> int:
-        """Number of blocks that the links show; 1 if no block structure is visible (the selector then still uses 2)."""
+        """Number of blocks that the links show; 1 if they show none, although selectors then use 2."""
         return 1 + int(np.argmin(self.description_lengths))
 
     def reason_for(self, n_blocks: int) -> str:
-        """The reason, in words, why a block model of this graph has this number of blocks."""
+        """The reason, as text, why a block model of this graph has this number of blocks."""
         allows = (
             f"max_blocks={self.max_blocks}"
             if self.limit == self.max_blocks
@@ -64,47 +63,42 @@ class BlockCount:
         return "as many as the links support beyond chance"
 
 
-AS_GIVEN = "as given"  # the reason if the user gave the blocks
+AS_GIVEN = "as given"  # the reason if the user passed the blocks
 
 
 def reason_for_asked(n_blocks: int, asked: int) -> str:
-    """The reason for the number of blocks if the user chose it; some blocks may be empty."""
+    """The reason for the number of blocks if the user requested a number; some blocks may be empty."""
     return "as requested" if n_blocks == asked else f"some of the {asked} requested blocks are empty"
 
 
-def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:
-    """The number of blocks that :func:`count_blocks` finds."""
-    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
-
-
 def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
-    """Count the blocks of a graph without labels.
+    """Estimate the number of blocks of a graph.
 
-    Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree): positive ones for assortative
-    blocks, negative ones for disassortative blocks. We count the eigenvalues whose magnitude exceeds the largest one
-    found after the signs of the links are flipped at random. Flips keep degrees and weights but destroy the blocks
-    (sign-flip parallel analysis [1]_). From 1 to that many blocks, we take the number with the shortest description
-    length: the likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected
-    BIC [2]_.
+    Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½, with τ the mean degree: positive ones for
+    assortative blocks, negative ones for disassortative blocks. We count the eigenvalues that exceed in magnitude the
+    largest one after the signs of the links are flipped at random, which keeps degrees and weights but destroys the
+    blocks (sign-flip parallel analysis [1]_). Up to this number, we choose the number of blocks with the shortest
+    description length: the likelihood of the degree-corrected block model with a penalty for densities and labels, a
+    corrected BIC [2]_.
 
     Blocks of fewer than √n / 2 nodes are not counted. Smaller components are removed first, and then smaller clusters,
-    unless at most half of the nodes or links would be left, as around a few hubs that connect all other nodes. Weights
-    w are compared as log(1 + w / median), so that a few large weights do not hide the blocks. Self-loops are ignored.
+    unless at most half of the nodes or links would remain, as with a few hubs that connect all other nodes. Weights w
+    are transformed to log(1 + w / median), so that a few large weights do not hide the blocks. Self-loops are ignored.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n, n), or AttributedGraph
         The graph, in any form that :func:`blockselect.check_attributed_graph` accepts. (paper: A)
     max_blocks : int, default=50
-        The largest number of blocks, at least 2. It is also at most √n (2 for the smallest graphs). If communities
-        contain communities, the limit decides which level is counted.
+        Maximum number of blocks, at least 2. The number is also at most √n (2 for the smallest graphs). With
+        communities inside communities, the limit decides which level is counted.
     rng : numpy.random.Generator or int
-        Draws the signs.
+        Generator or seed of the random signs.
 
     Returns
     -------
     BlockCount
-        At least two blocks, even if the graph shows none.
+        It has at least two blocks, even if the graph shows none.
 
     References
     ----------
@@ -131,8 +125,9 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks, limit)
     with one_thread():  # several threads would slow down products of small matrices
         values, vectors, noise = _beyond_noise(graph, limit, rng)
-        of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
-        large = _in_large_clusters(vectors, least_size)
+        of_graph = vectors[:, :limit] if _has_same_normalized_matrix(graph, adjacency) else None
+        labels = _labels(vectors)
+        large = np.bincount(labels)[labels] >= least_size
         if not large.all() and large.mean() > 0.5:
             rest = sparse.csr_array(graph[large][:, large])
             if rest.sum() > graph.sum() / 2:
@@ -143,18 +138,18 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     return BlockCount(n_blocks, values[:limit], noise, lengths, max_blocks, limit, of_graph)
 
 
-def _is_as_given(graph: Sparse, adjacency: Sparse) -> bool:
-    """Whether both have the same normalised matrix: weights are equal, and no loop or component was left out."""
+def _has_same_normalized_matrix(graph: Sparse, adjacency: Sparse) -> bool:
+    """Whether all weights of the adjacency matrix are equal, and no loop or component was left out of the graph."""
     same_links = graph.shape == adjacency.shape and graph.nnz == adjacency.nnz
     return bool(same_links and adjacency.data.min() == adjacency.data.max())
 
 
 def _compare_weights(adjacency: Sparse) -> Sparse:
-    """Without self-loops, weights as log(1 + w / median)."""
+    """The graph without self-loops and with weights log(1 + w / median)."""
     links = sparse.triu(adjacency, 1, format="coo")
     if links.nnz:
         logs = np.log(links.data)
-        links.data = np.logaddexp(0, logs - np.median(logs))  # no ratio of weights overflows
+        links.data = np.logaddexp(0, logs - np.median(logs))  # ratios of weights cannot overflow
     return sparse.csr_array(links + links.T)
 
 
@@ -166,7 +161,7 @@ def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
 
 
 def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
-    """The mean, over a few draws of random signs, of the largest magnitude of an eigenvalue."""
+    """The largest magnitude of an eigenvalue, averaged over a few draws of random signs."""
     links = sparse.triu(normalized, 1, format="coo")
     numbers = sparse.coo_array((np.arange(1, links.nnz + 1), links.coords), links.shape)
     both = sparse.csr_array(numbers + numbers.T)  # the number of each link, in both directions
@@ -181,10 +176,10 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
 
 
 def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
-    """Eigenvalues above the noise, their eigenvectors, and the noise."""
+    """The eigenvalues above the noise, their eigenvectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
     looks = [*(look for look in _LOOKS if look < limit), limit, *([_LAST_LOOK] if limit < _LAST_LOOK else [])]
-    if graph.shape[0] > LARGE:  # single precision, one look less, and a margin for errors of the eigenvalues
+    if graph.shape[0] > LARGE:  # single precision, one look fewer, and a margin for errors of the eigenvalues
         normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
     noise = _noise(normalized, rng)
     for look in looks:
@@ -199,16 +194,9 @@ def _tolerance(graph: Sparse) -> float:
     return _TOLERANCE if graph.shape[0] <= LARGE else _LARGE_TOLERANCE
 
 
-def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.bool_]:
-    """Whether each node is in a cluster of enough nodes."""
-    labels = _labels(vectors)
-    large: NDArray[np.bool_] = np.bincount(labels)[labels] >= least_size
-    return large
-
-
 def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
-    """Description lengths in nats with 1, 2, … blocks of the first 1, 2, … eigenvectors, minus that of one block."""
-    scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # a mean link counts as one link
+    """Description lengths (nats) with 1, 2, … blocks from as many eigenvectors, minus that with one block."""
+    scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # a link of mean weight counts as one
     return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
 
 
@@ -229,9 +217,9 @@ def _description_length(links: sparse.coo_array, vectors: FloatArray) -> float:
 
 
 def _labels(vectors: FloatArray) -> IntArray:
-    """Blocks from k eigenvectors without a random start: rotate them so that k dissimilar nodes lie on the axes.
+    """Blocks from k eigenvectors, without randomness: rotate them so that k dissimilar nodes lie near the axes.
 
-    The nodes are the first pivots of a QR decomposition (Damle, Minden, Ying 2019).
+    These nodes are the first pivots of a QR decomposition (Damle, Minden and Ying, 2019).
     """
     if vectors.shape[1] == 0:
         return np.zeros(len(vectors), dtype=np.intp)
@@ -241,14 +229,14 @@ def _labels(vectors: FloatArray) -> IntArray:
 
 
 def _unlike_rows(vectors: FloatArray) -> list[int]:
-    """As many rows as there are columns; each is the longest after projecting out the rows before it."""
+    """As many rows as there are columns, each the longest one after projecting out the rows chosen before."""
     left = np.sum(vectors * vectors, axis=1)  # squared lengths
     chosen: list[int] = []
     directions = np.zeros((0, vectors.shape[1]), dtype=vectors.dtype)
     for _ in range(vectors.shape[1]):
         chosen.append(int(np.argmax(left)))
         new = vectors[chosen[-1]]
-        for _ in range(2):  # the first pass leaves rounding errors
+        for _ in range(2):  # the second pass removes rounding errors of the first
             new = new - (directions @ new) @ directions
         new = new / max(float(np.linalg.norm(new)), float(np.finfo(vectors.dtype).tiny))
         directions = np.vstack([directions, new])

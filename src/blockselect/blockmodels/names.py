@@ -1,4 +1,4 @@
-"""name_blocks: a short name for each block, from the features that mark it, its nodes, or its links."""
+"""name_blocks: a short name for each block, from its markers, its nodes or its links."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from blockselect.blockmodels.markers import Markers
 from blockselect.utils.arrays import FloatArray, IntArray, best_first
 
-_NEARLY = 0.8  # a marker names a block in which its evidence is at least this share of its evidence in any block
+_NEARLY = 0.8  # a marker can name a block if its evidence there is at least this share of its strongest evidence
 
 
 @dataclass(frozen=True, slots=True)
 class BlockName:
-    """The name of a block, and where it comes from."""
+    """The name of a block and its origin."""
 
     text: str
     origin: str  # "selected" or "other" for a marker, "node", "links", "number", "given", or "blocks" for a merger
@@ -34,9 +34,10 @@ def name_blocks(
 ) -> list[BlockName]:
     """Name k blocks.
 
-    The name is the strongest selected marker of the block, otherwise the strongest other marker; no two blocks get the
-    same one, and a marker that is clearly stronger in another block names only that one. A block without a marker of
-    its own is named after its most typical node or, if nodes have no names, after the block that it links to most.
+    A block is named after its strongest selected marker or, if there is none, its strongest other marker. No two blocks
+    get the same marker, and a marker that is clearly stronger in another block names only that block. A block without a
+    marker of its own is named after its most typical node or, if nodes have no names, after the block that it links to
+    most.
 
     Parameters
     ----------
@@ -45,11 +46,11 @@ def name_blocks(
         Selected features.
     feature_names : sequence of m str
     nodes : sequence of length k
-        The most typical node of each block; None if nodes have no names.
+        The most typical node of each block, or None if nodes have no names.
     link_weights : array of shape (k, k)
         Link weight between each pair of blocks.
     taken : collection of int
-        Features that may not be used.
+        Features that must not be used.
     """
     others = np.setdiff1d(np.arange(len(feature_names)), chosen)
     names: dict[int, BlockName] = {}
@@ -74,7 +75,7 @@ def name_blocks(
 
 
 def _strongest_first(markers: Markers, among: IntArray) -> list[tuple[int, int]]:
-    """Pairs of a block and a feature that marks it about as strongly as any other block, by decreasing evidence."""
+    """Pairs of a block and a feature that marks it nearly as strongly as any other block, by decreasing evidence."""
     evidence = np.where(markers.marks[:, among], markers.evidence[:, among], 0.0)
     near = (evidence > 0) & (evidence >= _NEARLY * evidence.max(axis=0, initial=0.0))
     blocks, columns = np.nonzero(near)
@@ -83,7 +84,7 @@ def _strongest_first(markers: Markers, among: IntArray) -> list[tuple[int, int]]
 
 
 def _shortened(names: list[BlockName]) -> list[BlockName]:
-    """Without namespaces (``tag:use::gameplaying``), and without a prefix (``subsystem=``) that all markers share."""
+    """Remove namespaces (``tag:use::gameplaying``), and a prefix (``subsystem=``) that all markers share."""
     of_markers = [name for name in names if name.feature >= 0]
     prefixes = {name.text.rpartition("=")[0] for name in of_markers}
     is_shared = len(of_markers) > 1 and len(prefixes) == 1
@@ -102,7 +103,7 @@ def _without_prefix(text: str, is_shared: bool) -> str:
 
 
 def _unique(names: list[BlockName]) -> list[BlockName]:
-    """Number the names that occur several times, for example those of nodes or features with equal names."""
+    """Number names that occur several times, because nodes or features have equal names."""
     made: dict[str, BlockName] = {}
     for name in names:
         numbered = (f"{name.text} ({number})" for number in count(2))

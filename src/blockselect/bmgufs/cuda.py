@@ -1,6 +1,6 @@
-"""Fast iterations on CUDA devices: capture as a CUDA graph, compilation, and the precision of products.
+"""Fast iterations on CUDA devices: CUDA graphs, compilation, and the precision of matrix products.
 
-If capture or compilation fails, the iteration runs as it is written, and the log says why.
+If an iteration cannot be captured as a CUDA graph or compiled, it runs without, and the log says why.
 """
 
 from __future__ import annotations
@@ -9,16 +9,14 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from logging import getLogger
 from typing import Any
 
 from blockselect.utils.arrays import Array
 
-_WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
-
 _log = getLogger(__name__)
-_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured too
+_one_at_a_time = threading.RLock()  # or operations of another thread on the stream would be captured too
 
 
 def on_cuda(array: Array) -> bool:
@@ -28,9 +26,9 @@ def on_cuda(array: Array) -> bool:
 
 @contextmanager
 def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
-    """An iteration to be called repeatedly; on the CUDA device of `like` its launches are captured and replayed.
+    """A function that runs the iteration; on the CUDA device of `like`, its launches are captured and replayed.
 
-    The iteration must work in place on existing tensors and must not wait for the device. Products of float32 have
+    The iteration must work in place on existing tensors and must not wait for the device. Products in float32 have
     full precision unless the iteration itself requests TF32.
     """
     if not on_cuda(like):
@@ -42,36 +40,28 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
-            yield Replay(iteration)
+            yield partial(next, captured_steps(iteration, _capture))
         outside.wait_stream(inside)
 
 
-class Replay:
-    """Runs the iteration directly at first and later replays it from a CUDA graph, with the same result."""
-
-    def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
-        self._iteration = iteration
-        self._until_capture = warm_up
-        self._run = iteration
-
-    def __call__(self) -> None:
-        if self._until_capture == 0:
-            self._run = self._captured()
-        self._until_capture -= 1
-        self._run()
-
-    def _captured(self) -> Callable[[], None]:
-        try:
-            return _capture(self._iteration)
-        except RuntimeError as error:  # torch raises these if capture or memory allocation fails
-            _log.info(
-                "iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error
-            )
-            return self._iteration
+def captured_steps(
+    iteration: Callable[[], None], capture: Callable[[Callable[[], None]], Callable[[], None]]
+) -> Iterator[None]:
+    """Run the iteration once per step: first directly, which loads libraries and kernels, and then as captured."""
+    iteration()
+    yield
+    try:
+        run = capture(iteration)
+    except RuntimeError as error:  # torch raises these if capture or memory allocation fails
+        _log.info("iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error)
+        run = iteration
+    while True:
+        run()
+        yield
 
 
 def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (only on CUDA devices)
-    """A function that replays the launches of the iteration. Capturing itself launches nothing."""
+    """Capture the launches of the iteration, without running them, and return a function that replays them."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
@@ -79,7 +69,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
     try:
         iteration()
     except BaseException:
-        with suppress(RuntimeError):  # the capture is invalid, and the first error says why
+        with suppress(RuntimeError):  # the capture is invalid; the first error says why
             graph.capture_end()
         raise
     graph.capture_end()
@@ -89,7 +79,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
 
 @cache
 def _stream(device: Any) -> Any:  # pragma: no cover (only on CUDA devices)
-    """One stream for all captures, because the default stream cannot be captured and each stream has a workspace."""
+    """The stream of all captures; the default stream cannot be captured, and each stream needs a workspace."""
     import torch
 
     return torch.cuda.Stream(device)
@@ -100,7 +90,7 @@ _kept_graphs: list[Any] = []
 
 @cache
 def _memory_pool(device_index: int) -> Any:  # pragma: no cover (only on CUDA devices)
-    """Memory that all graphs share, because they run one after another. A tiny graph keeps it alive between them."""
+    """The memory that all graphs share, because they run one after another; a tiny graph keeps it allocated."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
@@ -115,7 +105,7 @@ def _memory_pool(device_index: int) -> Any:  # pragma: no cover (only on CUDA de
 
 
 class Compiled:
-    """A function of tensors that torch compiles for each new shape and setting; the plain function if that fails."""
+    """A function of tensors that torch compiles for each new shape and setting, or that runs as it is if this fails."""
 
     def __init__(self, function: Callable[..., None]) -> None:
         import torch
@@ -131,19 +121,19 @@ class Compiled:
                 self._compiled(*args, **settings)
                 self._has_worked = True
                 return
-            except Exception as error:  # of any kind; an error of the function itself is raised again below
+            except Exception as error:  # of any type; an error in the function itself is raised again below
                 _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
                 if not self._has_worked:  # other shapes would fail too
                     self._compiled = self._function
         self._function(*args, **settings)
 
 
-compiled_by_torch = cache(Compiled)  # each function is compiled once for all solves
+compiled_by_torch = cache(Compiled)  # each function is compiled only once for all solves
 
 
 @contextmanager
 def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
-    """Float32 products on a CUDA device in TF32 or in full precision, whatever the settings of torch are."""
+    """A context in which float32 products on a CUDA device use TF32 or full precision, whatever torch is set to."""
     if not on_cuda(like):
         yield
         return

@@ -1,4 +1,4 @@
-"""Descent: normalised projected gradient descent of the scores, over a batch of solves (paper: algorithm 1)."""
+"""Descent: projected gradient descent with normalised gradients, for many solves at once (paper: algorithm 1)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from array_api_compat import device
 from sklearn.base import BaseEstimator
 
 from blockselect.bmgufs.cuda import compiled_by_torch, replayed
-from blockselect.bmgufs.device import in_tfloat32, namespace, problem_to_device, to_numpy
+from blockselect.bmgufs.device import in_tfloat32, problem_to_device
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.utils._sklearn import Interval, Options, StrOptions
-from blockselect.utils.arrays import Array, BoolArray, FloatArray, IntArray
+from blockselect.utils.arrays import Array, BoolArray, FloatArray, IntArray, namespace, to_numpy
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers, check_entries, check_start
 from blockselect.utils.progress import StepProgress, no_step_progress
 
-_WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
-_CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache
-_DEVICE_BYTES = 2**30  # the same on an accelerator, where few large pieces are faster
+_WINDOW = 10  # iterations over which both losses must be nearly constant for a solve to stop
+_CACHE_BYTES = 2**20  # of weighted block means per piece with NumPy, so that they stay in the cache
+_DEVICE_BYTES = 2**30  # the same with torch, where few large pieces are faster
 
 Piece: TypeAlias = tuple[slice, slice]  # models, settings
 
@@ -38,44 +38,44 @@ class Solution:
     scores: FloatArray  # (c, s, m) non-negative, unit length; zero where no node has the feature (paper: r)
     reconstruction_loss: FloatArray  # (c, s, t + 1) before each of the t iterations and after the last (paper: L_b)
     profile_loss: FloatArray  # (c, s, t + 1) (paper: L_m)
-    n_iter: IntArray  # (c, s) iterations each solve made
-    settled: BoolArray  # (c, s) whether each solve had converged when it ended; a path of fixed length counts as such
+    n_iter: IntArray  # (c, s) number of iterations of each solve
+    settled: BoolArray  # (c, s) whether each solve converged; always true with a tolerance of 0
 
 
 class Descent(BaseEstimator):
     """Minimise L_b + β L_m + γ‖r‖₁ over non-negative scores r of unit length.
 
-    Each iteration scales both gradients to unit length, mixes them, takes one step, sets negative entries to zero and
-    scales the scores to unit length. All block models and settings are solved together: an iteration is one product of
-    all scores with the squared Gram matrix of the features.
+    Each iteration scales both gradients to unit length, mixes them, takes one step, sets negative scores to zero and
+    scales the scores to unit length. All block models and settings are solved together, so that an iteration needs only
+    one product of all scores with the squared Gram matrix of the features.
 
     Parameters
     ----------
     gradient : {"exact", "paper"}, default="exact"
-        "paper" is the published gradient of the profile loss, which is not the derivative of that loss.
+        Gradient of the profile loss: its derivative, or the published formula, which is not its derivative.
     step_size : float, default=0.01
         Length of a step. (paper: η)
     max_iter : int, default=200
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-5
-        A solve stops once the relative change of both losses over ten iterations is at most this. If that is not
-        reached within `max_iter` iterations, a selector warns. With 0 the descent always makes `max_iter` iterations,
-        without a warning.
+        A solve stops once the relative change of both losses over ten iterations is at most this. If this does not
+        happen within `max_iter` iterations, the selector warns. With 0, all `max_iter` iterations are run, without a
+        warning.
     smoothing : float, default=1e-6
-        Added to densities before their rows are compared. It is absolute, as in the paper; a warning says if densities
-        are of similar size. (paper: δ)
+        Constant that is added to the densities before their rows are compared. It is absolute, as in the paper, so the
+        selector warns if the densities are not much larger. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
-        Start of the descent, used without scaling. None: equal scores of unit length. The published code starts from
-        ones.
+        Scores from which the descent starts; they are not scaled. None starts from equal scores of unit length, the
+        published code from ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
         Float type of the computation. "tfloat32" is float32, except that each product with the squared Gram matrix is
-        computed as three products in TF32. It is faster for many solves at once, on CUDA devices only.
+        computed as three products in TF32. It is faster for many solves at once, and only CUDA devices support it.
     compile : bool, default=False
-        Compile the iteration with torch, on CUDA devices only. The first solve of each shape and setting takes several
-        seconds longer, up to a minute on a slow machine; all later ones are faster.
+        Compile the iteration with torch (only on CUDA devices). The first solve of each shape and setting takes several
+        seconds longer, up to a minute on a slow machine; later ones are faster.
     memory_limit : float or None, default=None
-        Memory, in bytes, for computing the squared Gram matrix of the features; None is 8 GB on every machine. If no
-        exact form fits, a low-rank approximation is used.
+        Maximum memory, in bytes, for computing the squared Gram matrix of the features; None means 8 GB on every
+        machine. If no exact form fits, a low-rank approximation is used.
 
     Examples
     --------
@@ -134,15 +134,15 @@ class Descent(BaseEstimator):
         Parameters
         ----------
         gram : GramSquared
-            Shared by all solves; NumPy or SciPy arrays, or tensors on the device.
+            The squared Gram matrix, as NumPy or SciPy arrays or as tensors on the device.
         statistics : BlockStatistics
-            Statistics of the c block models, in the same form.
+            Statistics of the c block models, as arrays of the same kind.
         profile_ratio, sparsity : float or array that broadcasts to (c, s)
             One number, s numbers for all models, or s numbers for each model. (paper: β̄, γ)
         device : str, default="cpu"
             "cpu" computes with NumPy, a torch device such as "cuda" with torch.
         progress : callable, optional
-            Called as ``progress(done, total)`` after each iteration; on an accelerator, after its launch.
+            Called as ``progress(done, total)`` after each iteration; on a GPU, after its launch.
         """
         self.check_settings_on(device)
         if device != "cpu":
@@ -156,19 +156,21 @@ class Descent(BaseEstimator):
 
     @property
     def float_type(self) -> np.dtype[Any]:
-        """Float type of all arrays."""
+        """The float type of all arrays."""
         return np.dtype("float32" if self.dtype == "tfloat32" else self.dtype)
 
     def check_settings_on(self, device: str) -> None:
-        """Reject settings that the device does not support."""
+        """Raise an error if the device does not support one of the settings."""
         if device.split(":")[0] == "cuda":
             return
         for name, value in (("dtype", "tfloat32"), ("compile", True)):
             if getattr(self, name) == value:
-                raise ParameterError(name, f"is {value!r}, which only CUDA devices support, not {device!r}; omit it.")
+                raise ParameterError(
+                    name, f"is {value!r}, which only CUDA devices support, not {device!r}; leave it out."
+                )
 
     def check_initial_scores(self, n_features: int) -> None:
-        """Reject initial scores that do not fit the features."""
+        """Raise an error if the initial scores do not fit the features."""
         if self.initial_scores is None:
             return
         expected = f"one score for each of the {n_features} features"
@@ -182,17 +184,17 @@ class Descent(BaseEstimator):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State:
-    """Arrays that an iteration changes in place. They stay on the device; reading them would wait for it."""
+    """Arrays that each iteration updates in place. They stay on the device, because reading them would wait for it."""
 
     scores: Array  # (c, s, m)
     loss_b: Array  # (t + 1, c, s)
     loss_m: Array  # (t + 1, c, s)
     running: Array  # (c, s) bool
     n_iter: Array  # (c, s)
-    step: Array  # (1,) number of iterations made
+    step: Array  # (1,) number of iterations so far
 
     def piece(self, piece: Piece) -> _State:
-        """Some of the solves, as views."""
+        """The state of some of the solves, as views."""
         loss_b, loss_m = (loss[:, *piece] for loss in (self.loss_b, self.loss_m))
         return _State(self.scores[piece], loss_b, loss_m, self.running[piece], self.n_iter[piece], self.step)
 
@@ -206,9 +208,15 @@ def descend(
     sparsity: Any,
     progress: StepProgress = no_step_progress,
 ) -> _State:
-    """The state after the last iteration, in the array namespace of the statistics; empty features keep their score."""
-    xp = namespace(statistics.block_means)
-    ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
+    """The state after the last iteration, as arrays of the same kind as the statistics.
+
+    Features that no node has keep their initial score.
+    """
+    like = statistics.block_means
+    xp = namespace(like)
+    settings = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in (profile_ratio, sparsity))
+    one_per_model = xp.zeros((statistics.n_models, 1), dtype=like.dtype, device=device(like))
+    ratio, penalty, _ = xp.broadcast_arrays(*settings, one_per_model)  # (c, s)
     state = _start(xp, statistics, ratio.shape[1], solver)
     pieces = [
         (statistics.models(piece[0]), state.piece(piece), ratio[piece], penalty[piece], piece)
@@ -227,9 +235,9 @@ def descend(
         step = state.step
         step += 1  # in place
 
-    on_cpu = _on_cpu(state.scores)
-    every = 1 if on_cpu else _WINDOW  # testing for convergence waits for the device
-    with nullcontext(iterate) if on_cpu else replayed(iterate, state.scores) as next_iteration:
+    in_numpy = isinstance(state.scores, np.ndarray)
+    every = 1 if in_numpy else _WINDOW  # testing for convergence waits for the device
+    with nullcontext(iterate) if in_numpy else replayed(iterate, state.scores) as next_iteration:
         for done in count():
             next_iteration()
             if done == solver.max_iter or (solver.tol > 0 and done % every == 0 and not xp.any(state.running)):
@@ -251,7 +259,7 @@ def _advance(
     tol: float,
     max_iter: int,
 ) -> None:
-    """Record both losses, and make one step of each running solve, except after the last iteration."""
+    """Record both losses and, unless this was the last iteration, take one step of each running solve."""
     xp = namespace(product)
     scores, running, n_iter, step = state.scores, state.running, state.n_iter, state.step
     losses = evaluate_losses(statistics, scores, product, smoothing=smoothing, gradient=gradient)
@@ -265,19 +273,11 @@ def _advance(
     n_iter += xp.astype(moving, n_iter.dtype)
 
 
-def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity: Any) -> tuple[Array, Array]:
-    """Profile ratio and sparsity, each as an array of shape (c, s)."""
-    like = statistics.block_means
-    ratio, penalty = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in (profile_ratio, sparsity))
-    one_each = xp.zeros((statistics.n_models, 1), dtype=like.dtype, device=device(like))
-    ratio, penalty, _ = xp.broadcast_arrays(ratio, penalty, one_each)
-    return ratio, penalty
-
-
 def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descent) -> _State:
-    """The state before the first iteration. Scores of features that only pad the arrays on a device are zero.
+    """The state before the first iteration.
 
-    Losses are stored by solve, as a `Solution` has them, and seen by iteration.
+    Features that only pad the arrays on a device score zero. The losses are views (t + 1, c, s) of arrays that store
+    the iterations of each solve together, as a `Solution` does.
     """
     like = statistics.block_means
     form = {"dtype": like.dtype, "device": device(like)}
@@ -297,10 +297,10 @@ def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descen
 
 
 def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
-    """Slices of models and settings whose weighted block means fit into fast memory."""
+    """Slices of models and settings whose weighted block means take little memory."""
     itemsize = 4 if "float32" in str(scores.dtype) else 8
     solve_bytes = statistics.n_blocks * statistics.n_features * itemsize
-    at_once = max(1, (_CACHE_BYTES if _on_cpu(scores) else _DEVICE_BYTES) // solve_bytes)
+    at_once = max(1, (_CACHE_BYTES if isinstance(scores, np.ndarray) else _DEVICE_BYTES) // solve_bytes)
     n_models, n_settings = scores.shape[:2]
     settings_at_once = min(n_settings, at_once)
     models_at_once = max(1, at_once // settings_at_once)
@@ -312,18 +312,14 @@ def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
             )
 
 
-def _on_cpu(array: Array) -> bool:
-    return str(device(array)) == "cpu"
-
-
 def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:
-    """Which solves have had a constant loss over the last iterations: losses (t + 1, c, s) give (c, s)."""
+    """Whether the loss (t + 1, c, s) of each solve was nearly constant over the last iterations: (c, s)."""
     now, before = loss[step][0], loss[xp.clip(step - _WINDOW, min=0)][0]
     return (xp.abs(now - before) <= tol * xp.abs(before)) & (step >= _WINDOW)
 
 
 def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size: float, n_features: int) -> Array:
-    """One step of the paper: scale both gradients to unit length, mix them, and return to the non-negative sphere."""
+    """One update of r in the paper: mix both gradients, scaled to unit length, and project onto the sphere."""
     direction = (1 - ratio)[..., None] * normalise(losses.reconstruction_gradient)
     direction += ratio[..., None] * normalise(losses.profile_gradient)
     direction += penalty[..., None] / n_features**0.5
@@ -331,7 +327,7 @@ def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size
 
 
 def project(scores: Array) -> Array:
-    """Set negative entries to zero and scale to unit length along the last axis; a row without positives is zero."""
+    """Set negative entries to zero and scale to unit length along the last axis; a zero vector stays zero."""
     xp = namespace(scores)
     return normalise(xp.where(scores > 0, scores, 0.0))
 
@@ -344,9 +340,9 @@ def normalise(vectors: Array) -> Array:
 
 
 def norm(vectors: Array) -> Array:
-    """Length along the last axis, which is kept with one entry.
+    """Length along the last axis, which is kept with size one.
 
-    We divide by the largest entry first, so that squares neither overflow nor underflow.
+    Vectors are divided by their largest entry first, so that squares neither overflow nor underflow.
     """
     xp = namespace(vectors)
     largest = xp.max(xp.abs(vectors), axis=-1, keepdims=True)

@@ -1,7 +1,7 @@
-"""The descent on a device: arrays of NumPy on the CPU and of torch elsewhere, and the transfer of the problem.
+"""The descent on a torch device: moving the problem there, and faster forms of its products.
 
-The solver is the same with NumPy and with torch. On a device the features are padded with empty ones, so that their
-number suits the matrix products of the device; their scores are zero. Products on a CUDA device may be in TF32.
+The solver is the same with NumPy and with torch. On a device, the features are padded with empty features, which score
+zero, so that their number suits the matrix products of the device. Products on a CUDA device may be in TF32.
 """
 
 from __future__ import annotations
@@ -11,36 +11,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import array_api_compat.numpy
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.bmgufs.cuda import float32_products
-from blockselect.bmgufs.gram import DenseGramSquared, GramSquared, LowRankGramSquared
+from blockselect.bmgufs.gram import DenseGramSquared, GramSquared
+from blockselect.bmgufs.low_rank import LowRankGramSquared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.utils.arrays import Array, Features
+from blockselect.utils.arrays import Array, Features, namespace
 from blockselect.utils.errors import ParameterError
 
-_PIECE = 256  # features per piece
-_PAIR_BYTES = 2**30  # largest size of the products of block means
-_SLAB_BYTES = 2**28  # bytes of dense rows of the features at once
-_TFLOAT32_FROM = 16  # solves from which arithmetic, not memory, limits the speed of a product
-
-
-def namespace(array: Array) -> Any:
-    """The array namespace of NumPy or torch; unlike the look-up of array_api_compat, torch can compile this."""
-    if isinstance(array, (np.ndarray, np.generic)):
-        return array_api_compat.numpy
-    import array_api_compat.torch as torch_namespace
-
-    return torch_namespace
+_PIECE = 256  # the number of features is padded to a multiple of this
+_PAIR_BYTES = 2**30  # maximum size of the products of block means
+_SLAB_BYTES = 2**28  # of dense rows of the features at once
+_TFLOAT32_FROM = 16  # with at least so many solves, arithmetic and not memory limits the speed of a product
 
 
 def check_device(device: str) -> None:
-    """Raise an error if the device is not available."""
-    if device == "cpu":
-        return
+    """Raise an error if the torch device is not available."""
     if device.partition(":")[0] not in ("cpu", "cuda"):
         raise ParameterError(
             "device", f"is {device!r}; choose 'cpu' or 'cuda': results have not been checked on other kinds of devices."
@@ -60,7 +48,7 @@ def check_device(device: str) -> None:
 
 
 def to_torch(array: Any, device: str) -> Array:
-    """Convert an array or a canonical CSR matrix to a torch tensor on the device; a tensor there is returned as is."""
+    """Convert an array or a canonical CSR matrix to a torch tensor on the device; tensors on it are not copied."""
     torch = import_torch(device)
     if isinstance(array, torch.Tensor):
         return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
@@ -70,11 +58,6 @@ def to_torch(array: Any, device: str) -> Array:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
         return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=False)
-
-
-def to_numpy(array: Array) -> NDArray[Any]:
-    """Convert an array on any device to NumPy."""
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def import_torch(device: str) -> Any:
@@ -89,14 +72,14 @@ def import_torch(device: str) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceStatistics(BlockStatistics):
-    """Block statistics as torch tensors, with products of block means that make an iteration a few large operations."""
+    """Block statistics as torch tensors, with products of block means, for fewer and larger operations."""
 
     n_present: int  # number of features without padding
-    pair_means: Array | None  # (c, pieces, m / pieces, k²) products of the means of two blocks; None if too large
+    pair_means: Array | None  # (c, p, m / p, k²) products of the means of two blocks, in p pieces; None if too large
 
     @classmethod
     def from_parts(cls, means: Array, sizes: Array, density: Array, n_present: int) -> DeviceStatistics:
-        """From tensors with padded features."""
+        """Statistics from tensors with padded features."""
         c, k, m = means.shape
         if c * k * k * m * means.element_size() > _PAIR_BYTES:
             return cls(means, sizes, density, n_present, None)
@@ -113,8 +96,23 @@ class DeviceStatistics(BlockStatistics):
     def empty_features(self) -> Array:
         return (self.block_means.abs().amax((0, 1)) == 0)[: self.n_present]
 
+    def induced_density(self, scores: Array) -> Array:
+        if self.pair_means is None:
+            return BlockStatistics.induced_density(self, scores)
+        xp, pairs, (c, s, _), k = namespace(scores), self.pair_means, scores.shape, self.n_blocks
+        by_piece = xp.permute_dims(xp.reshape(scores, (c, s, *pairs.shape[1:3])), (0, 2, 1, 3))  # (c, p, s, m / p)
+        return xp.reshape(xp.sum(by_piece @ pairs, axis=1), (c, s, k, k))
+
+    def quadratic_forms(self, T: Array, B: Array) -> tuple[Array, Array]:
+        if self.pair_means is None:
+            return BlockStatistics.quadratic_forms(self, T, B)
+        xp, (c, s), n_pairs = namespace(T), T.shape[:2], self.n_blocks**2
+        pairs = xp.matrix_transpose(xp.reshape(self.pair_means, (c, -1, n_pairs)))  # (c, k², m)
+        both = xp.reshape(xp.concat([T, B], axis=1), (c, 2 * s, n_pairs)) @ pairs
+        return both[:, :s], both[:, s:]
+
     def models(self, chosen: slice) -> DeviceStatistics:
-        """Statistics of some of the models, as views."""
+        """The statistics of some of the models, as views."""
         pairs = None if self.pair_means is None else self.pair_means[chosen]
         return DeviceStatistics(
             self.block_means[chosen], self.block_sizes[chosen], self.density[chosen], self.n_present, pairs
@@ -122,7 +120,7 @@ class DeviceStatistics(BlockStatistics):
 
 
 def problem_to_device(gram: Any, statistics: BlockStatistics, device: str) -> tuple[GramSquared, DeviceStatistics]:
-    """The same operator and statistics as torch tensors on the device; tensors that are there already stay."""
+    """The operator and the statistics as torch tensors on the device; tensors that are already there are not copied."""
     m = filled_up(statistics.n_features)
     there = _gram_to_device(gram, m, device)
     if isinstance(statistics, DeviceStatistics):
@@ -140,22 +138,24 @@ def _gram_to_device(gram: Any, n_features: int, device: str) -> GramSquared:
     return moved
 
 
-def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> DenseGramSquared:
-    """(YᵀY)∘² of features in memory, computed on the device from dense slabs of rows."""
+def dense_gram_on_device(
+    features: Features, *, dtype: Any, device: str, slab_bytes: int = _SLAB_BYTES
+) -> DenseGramSquared:
+    """Compute (YᵀY)∘² of features in memory on the device, from dense slabs of rows."""
     torch = import_torch(device)
     m = filled_up(features.shape[1])
     gram = torch.zeros((m, m), dtype=getattr(torch, np.dtype(dtype).name), device=device)
     with float32_products(gram, tfloat32=False):
-        for slab in _dense_slabs(features, m, gram):
+        for slab in _dense_slabs(features, gram, slab_bytes):
             gram.addmm_(slab.T, slab)
     return DenseGramSquared(gram.square_())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TFloat32GramSquared:
-    """A dense matrix with products in TF32, which has eleven bits: matrix and scores are each the sum of two parts.
+    """A dense matrix with products in TF32, which has eleven bits; matrix and scores are each split into two parts.
 
-    With a single part each, the product would be three times as fast but make the same error of 1e-4 in each iteration.
+    Without the split, a product would be three times as fast, but every iteration would make an error of about 1e-4.
     """
 
     values: Array  # (m, m) float32, rounded to TF32
@@ -168,7 +168,7 @@ class TFloat32GramSquared:
 
 
 def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
-    """The operator for products in TF32, if they are faster: for dense matrices and many solves."""
+    """The operator with products in TF32 if they are faster, which they are for dense matrices and many solves."""
     if not isinstance(gram, DenseGramSquared) or n_solves < _TFLOAT32_FROM:
         return gram
     rounded = _round_to_tfloat32(gram.values)
@@ -176,13 +176,13 @@ def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
 
 
 def _round_to_tfloat32(array: Array) -> Array:
-    """Float32 rounded to the nearest number whose last thirteen bits are zero."""
+    """Round float32 numbers to the nearest ones whose last thirteen bits are zero."""
     torch = import_torch(str(array.device))
     return ((array.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
 def filled_up(n_features: int) -> int:
-    """Number of features on a device, with padding to a multiple of a piece if there is more than one piece."""
+    """Number of features on a device, including padding to a multiple of 256 if there are at least as many."""
     return n_features if n_features < _PIECE else -(-n_features // _PIECE) * _PIECE
 
 
@@ -200,11 +200,11 @@ def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
     return filled
 
 
-def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Array]:
-    """Slabs of rows of the features as dense tensors on the device of `like`, padded to `n_columns`."""
+def _dense_slabs(features: Features, like: Array, slab_bytes: int) -> Iterator[Array]:
+    """Yield slabs of rows of the features as dense tensors on the device of `like`, padded to its number of columns."""
     torch = import_torch(str(like.device))
-    n = features.shape[0]
-    step = max(1, _SLAB_BYTES // (n_columns * like.element_size()))
+    n, n_columns = features.shape[0], like.shape[1]
+    step = max(1, slab_bytes // (n_columns * like.element_size()))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         some = features[rows]

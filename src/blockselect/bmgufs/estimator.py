@@ -1,4 +1,4 @@
-"""BMGUFS: the method of Bai, Nguyen and Davidson (KDD 2020), exactly."""
+"""BMGUFS: the feature selection method of Bai, Nguyen and Davidson (KDD 2020), exactly as published."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.device import check_device, dense_gram_on_device
-from blockselect.bmgufs.gram import GramChoice, GramSquared, choose_form, gram_squared
-from blockselect.bmgufs.losses import induced_density
+from blockselect.bmgufs.gram import MEMORY_LIMIT, GramChoice, GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
@@ -28,13 +27,13 @@ from blockselect.utils.extras import on_request
 from blockselect.utils.parameters import generator_from
 from blockselect.utils.progress import StepProgress, follow_fit
 
-_NEAR = 10  # the smoothing changes densities that are less than this many times as large
+_NEAR = 10  # densities below this multiple of the smoothing are changed by it
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossHistory:
-    """Both losses before each iteration and after the last."""
+    """Both losses before each iteration and after the last one."""
 
     reconstruction: FloatArray  # (t + 1,) (paper: L_b)
     profile: FloatArray  # (t + 1,) (paper: L_m)
@@ -51,58 +50,58 @@ class BMGUFS(BlockGuidedSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to select, or a share of them if between 0 and 1. None selects half of them. (paper: d)
     n_blocks : int or None, default=None
-        Number of blocks. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
+        Number of blocks. The paper gives no rule for it, so it is required unless `block_model` is given. (paper: k)
     block_model : (F, M), F, array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None
-        Blocks of your own: the matrices of the paper, F one-hot of shape (n, k) or labels and M of shape (k, k); only
-        F; one label per node, in the order of the rows or by node id (a Series or dict), the communities of
-        networkx (a list of sets of node ids), an igraph clustering, or a block model. Without M, it is computed from
-        the graph (theorem 1). None, the default, finds blocks by non-negative tri-factorisation of the graph, and takes
-        the candidate with the lowest relative error. (paper: F, M)
+        Your own blocks. They can be the matrices (F, M) of the paper, with F one-hot of shape (n, k) and M of shape
+        (k, k); only F; one label per node, in the order of the rows or by node id (a Series or dict); communities as
+        networkx returns them (a list of sets of node ids); an igraph clustering; or a BlockModel. A missing M is
+        computed from the graph (theorem 1). None, the default, finds blocks by non-negative tri-factorisation of the
+        graph and uses the candidate with the lowest relative error. (paper: F, M)
     n_candidates : int, default=10
-        Number of block models to find, from different random starts.
+        Number of block models to find, each from its own random start.
     profile_ratio : float, default=0.6
-        Weight of the profile loss (how blocks connect) against the reconstruction loss (how well they fit), 0 to 1.
-        (paper: β̄)
+        Weight of the profile loss (how the blocks connect) relative to the reconstruction loss (how well they fit),
+        from 0 to 1. (paper: β̄)
     sparsity : float or "paper", default="paper"
-        Weight of the ℓ1 penalty. "paper" solves for 0, 0.5, …, 5 and takes the largest that leaves
-        `n_features_to_select` positive scores. (paper: γ)
+        Weight of the ℓ1 penalty. "paper" tries 0, 0.5, …, 5 and uses the largest value for which at least
+        `n_features_to_select` scores are positive. (paper: γ)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest neighbours in feature space. None: a
-        missing adjacency is an error.
+        If `fit` is called without an adjacency, each node is linked to this many nearest neighbours in feature space.
+        None makes a missing adjacency an error.
     solver : Descent or None, default=None
-        None is the solver of the paper: 200 iterations with the published gradient,
-        ``Descent(gradient="paper", tol=0)``.
+        None uses the solver of the paper, ``Descent(gradient="paper", tol=0)``: 200 iterations with the published
+        gradient.
     device : str, default="cpu"
-        Where the descent runs: "cpu" (NumPy), or a torch device such as "cuda". Results are always NumPy arrays.
+        Where the descent runs: "cpu" (with NumPy) or a torch device such as "cuda". Results are always NumPy arrays.
     n_jobs : int or None, default=None
         Number of threads that compute the squared Gram matrix of the features. The result is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seeds the candidates: the same seed gives the same result.
+        Seed of the candidates. The same seed gives the same result.
     verbose : int, default=0
-        0 shows nothing. 1 shows the progress of a fit in one line, if stderr is a terminal or a notebook.
+        1 shows the progress of a fit in one line if stderr is a terminal or a notebook; 0 shows nothing.
 
     Attributes
     ----------
     scores_ : array of shape (m,)
-        Score of each feature; larger is better. An empty feature scores 0. (paper: r)
+        Score of each feature; larger is better. Features that no node has score 0. (paper: r)
     ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
+        Rank of each feature; 1 is the best. Features with equal scores are ranked by index.
     support_ : boolean array of shape (m,)
         Which features are selected. (paper: S)
     n_features_ : int
         Number of selected features; fewer than requested if too few scores are positive.
     block_model_ : BlockModel
-        The block model used for the scores.
+        The block model that guided the scores.
     labels_ : array of shape (n,)
         The block of each node. (paper: F)
     candidates_ : list of BlockModel
-        All block models found, the lowest relative error first.
+        All block models that were found, in order of increasing relative error.
     n_blocks_reason_ : str
         The reason for the number of blocks: "as requested", or "as given" by `block_model`.
     induced_density_ : array of shape (k, k)
-        Mean similarity of each pair of blocks under the scores. (paper: M̂)
+        Mean similarity of the nodes of each pair of blocks under the scores. (paper: M̂)
     sparsity_ : float
         The sparsity that was used. (paper: γ)
     history_ : LossHistory
@@ -112,15 +111,15 @@ class BMGUFS(BlockGuidedSelector):
     gram_form_, gram_reason_ : str
         Form of the squared Gram matrix of the features ("dense", "sparse" or "low rank"), and the reason for it.
     graph_source_ : str
-        "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
+        "adjacency" if a graph was passed to `fit`, "features" if nearest neighbours were linked.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a networkx or igraph graph: one row per attribute,
-        with its kind, the number of nodes without a value (n_missing), and its columns.
+        How node attributes were encoded as features, if X was a networkx or igraph graph: one row per attribute, with
+        its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features are associated with this graph, tested against random permutations of the nodes:
         `p_value`, `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`.
-        `fit` warns if there is no clear evidence. None if this was not tested: the graph was built from the features,
-        or no feature is selected.
+        `fit` warns if there is no clear evidence. None if there was nothing to test, because the graph was built from
+        the features or no feature is selected.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -189,11 +188,11 @@ class BMGUFS(BlockGuidedSelector):
         ----------
         X : array, sparse matrix, DataFrame or RowChunks of shape (n, m), or graph
             Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory. A networkx or
-            igraph graph provides its node attributes as features, and its links, as
-            :meth:`blockselect.AttributedGraph.from_networkx` does. (paper: Y)
+            igraph graph provides both links and features, which are its node attributes, as in
+            :meth:`blockselect.AttributedGraph.from_networkx`. (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, or graph of another library
-            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. It may be
+            The graph whose nodes are the rows of X, in any form that :func:`blockselect.as_adjacency` reads. It can be
             omitted if X is a graph. (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
@@ -207,11 +206,9 @@ class BMGUFS(BlockGuidedSelector):
         solver, n_wanted = self._solver(), self._n_to_select(graph.n_features)
         gram, choice = self._gram(graph.features)
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
-        progress("block models", 0, 1)
         self.candidates_, self.n_blocks_reason_ = self._find_block_models(graph, partial(progress, "block models"))
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
-        progress("block models", 1, 1)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=solver.float_type)
         self._warn_of_smoothing(statistics)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
@@ -233,25 +230,26 @@ class BMGUFS(BlockGuidedSelector):
         if not solution.settled[0, chosen]:
             self._warn_of_unsettled_scores()
         self._select(scores, why_fewer=self._why_fewer(statistics))
-        self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
+        self.induced_density_ = statistics.induced_density(scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
         explained = on_request("consensus.explained_curve").explained_of_model(self, graph)  # R² as for the default
         return self._keep_result(graph, explained)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``solver__max_iter``, for example, sets that of the solver, even of the default solver."""
+        """Set parameters, including those of the solver, such as ``solver__max_iter``, even if it is the default."""
         if "solver" not in params and any(name.startswith("solver__") for name in params):
             self.solver = self._solver()
         super().set_params(**params)
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Check the settings, the network and the features before any computation."""
+        """Check the settings, the graph and the features before any computation."""
         self._check_combinations()
         solver = self._solver()
         check_parameters(solver)
-        check_device(self.device)
+        if self.device != "cpu":
+            check_device(self.device)
         solver.check_settings_on(self.device)
         graph = self._check_graph(X, y, adjacency, dtype=solver.float_type)
         solver.check_initial_scores(graph.n_features)
@@ -261,56 +259,63 @@ class BMGUFS(BlockGuidedSelector):
         return Descent(gradient="paper", tol=0.0) if self.solver is None else self.solver
 
     def _gram(self, features: Features) -> tuple[GramSquared, GramChoice]:
-        """The squared Gram matrix of the features, on the device if it is dense, and the choice of its form."""
+        """The squared Gram matrix of the features, and why it has this form; a dense one is computed on the device."""
         solver, on_device = self._solver(), self.device != "cpu"
-        shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit}
+        shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit or MEMORY_LIMIT}
         choice = choose_form(features, **shared, on_device=on_device)
         if on_device and choice.form == "dense" and in_memory(features):
             return dense_gram_on_device(features, dtype=solver.float_type, device=self.device), choice
         return gram_squared(features, **shared, form=choice.form, n_jobs=self.n_jobs), choice
 
     def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> tuple[list[BlockModel], str]:
-        """Candidates, the lowest relative error first, or the given blocks; and the reason for the number of blocks."""
+        """The candidates, best first, or the given block model; and the reason for the number of blocks."""
+        progress(0, 1)
         if self.block_model is not None:
-            return [self._given_block_model(graph)], AS_GIVEN
-        assert self.n_blocks is not None  # see `_check_combinations`
-        models = find_block_models(
-            graph,
-            self.n_blocks,
-            family="onmtf",
-            n_candidates=self.n_candidates,
-            rng=generator_from(self.random_state),
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-        return models, reason_for_asked(models[0].n_blocks, self.n_blocks)
+            models, reason = [self._given_block_model(graph)], AS_GIVEN
+        else:
+            assert self.n_blocks is not None  # see `_check_combinations`
+            models = find_block_models(
+                graph,
+                self.n_blocks,
+                family="onmtf",
+                n_candidates=self.n_candidates,
+                rng=generator_from(self.random_state),
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+            reason = reason_for_asked(models[0].n_blocks, self.n_blocks)
+        progress(1, 1)
+        return models, reason
 
     def _warn_of_unsettled_scores(self) -> None:
         solver = self._solver()
         warn_caller(
-            f"the scores had not converged after {solver.max_iter} iterations: within the last ten a loss changed by "
-            f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
-            "of fixed length.",
+            f"the scores had not converged after {solver.max_iter} iterations: the relative change of a loss over the "
+            f"last ten exceeds tol={solver.tol:g}. Increase max_iter or tol of the solver, or set tol=0 to always run "
+            "max_iter iterations.",
             ConvergenceWarning,
         )
 
     def _why_fewer(self, statistics: BlockStatistics) -> str:
-        """The reason why fewer features than requested can be selected, for the warning."""
+        """Why fewer features than requested can be selected, for the warning."""
         n_empty = int(np.count_nonzero(statistics.empty_features))
         advice = f"; a sparsity (γ) below {self.sparsity_:g} leaves more positive scores" if self.sparsity_ else ""
         return f"the others score zero, {n_empty} of them because no node has the feature{advice}."
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
-        """Warn if densities are about as small as the smoothing δ, which is absolute and then changes the result."""
-        smoothing = self._solver().smoothing
+        """Warn if densities are so small that the smoothing δ, an absolute number, changes the result."""
+        smoothing, sizes = self._solver().smoothing, statistics.block_sizes[0]
+        share = sizes / sizes.sum()
+        means = share @ statistics.block_means[0]  # over all nodes; the similarity is that of equal scores
         for what, mean, scaled in (
-            ("mean link weight of two nodes", float(statistics.mean_density[0]), "link weights"),
-            ("mean similarity of two nodes", statistics.mean_similarity, "features"),
+            ("mean link weight of two nodes", float(share @ statistics.density[0] @ share), "link weights"),
+            ("mean similarity of two nodes", float(means @ means) / len(means) ** 0.5, "features"),
         ):
             if mean < _NEAR * smoothing:
                 warn_caller(
-                    f"the {what} is {mean:.2g}, close to the smoothing of {smoothing:g} (δ), which changes the result; "
-                    f"multiply the {scaled} by a constant, or lower it with set_params(solver__smoothing=…).",
+                    f"the {what} is {mean:.2g}, close to the smoothing of {smoothing:g} (δ), which affects the result; "
+                    f"multiply the {scaled} by a constant, or reduce the smoothing with "
+                    "set_params(solver__smoothing=…).",
                     UserWarning,
                 )
 
@@ -328,7 +333,7 @@ class BMGUFS(BlockGuidedSelector):
 
 
 def strongest_that_leaves(scores: FloatArray, n_wanted: int) -> int:
-    """Index of the largest sparsity that leaves at least `n_wanted` positive scores; 0 if none does.
+    """Index of the largest sparsity with at least `n_wanted` positive scores; 0 if there is none.
 
     `scores` (s, m) are the scores for s sparsities in increasing order.
     """

@@ -1,4 +1,4 @@
-"""The computation of the squared Gram matrix: from features in memory, or as sums over row chunks (see `rows.sums`)."""
+"""How (YᵀY)∘² is computed: from features in memory, or as a sum over row chunks (see `rows.sums`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.rows.matrices import as_dense
@@ -16,37 +16,39 @@ from blockselect.utils.arrays import Array, Features, FloatArray, IntArray, Spar
 from blockselect.utils.compiled import compiled
 from blockselect.utils.errors import ParameterError
 
-SLAB_BYTES = 2**26  # of dense rows handled at once
+SLAB_BYTES = 2**26  # of dense rows that are used at once
 _TILE = 64  # rows and columns of the dense matrix that are computed at once
-IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks keeps at once
-OVERSAMPLES = 10  # vectors of the range finder beyond the rank
+IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks needs at once
 _BY_PAIRS = 16  # multiplications of a dense product that take as long as one of a sparse product
 
 
 def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
-    """The dense form, by pairs of non-zeros of each node, or by a dense product if there are many pairs. (m, m)"""
+    """The dense form (m, m), from the pairs of non-zeros of each node or, if there are many, from a dense product."""
     if not in_memory(features):
         gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
         return np.square(gram, out=gram)
-    m = features.shape[1]
+    Y = features.astype(dtype, copy=False)
+    n, m = Y.shape
     squared = np.zeros((m, m), dtype=dtype)
-    if quicker_by_pairs(features):
-        Y = features.astype(dtype, copy=False)
+    if quicker_by_pairs(Y):
         Y = Y if Y.has_sorted_indices else Y.sorted_indices()
         columns = sparse.csc_array(Y)
         parts = columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data
         _in_parts(square_by_pairs, m, n_jobs, squared, *parts)
     else:
-        _add_products(squared, features.astype(dtype, copy=False))
+        add_product = get_blas_funcs("syrk", dtype=dtype)  # of the upper triangle, in place
+        for some in _slabs(n, m, dtype):
+            rows = np.ascontiguousarray(as_dense(Y[some]))
+            add_product(1.0, rows.T, beta=1.0, c=squared.T, lower=1, overwrite_c=1)
         np.square(squared, out=squared)
     _in_parts(mirror, m, n_jobs, squared)
     return squared
 
 
 def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np.inf) -> Sparse:
-    """CSR without zeros, columns in order. (m, m)
+    """The sparse form (m, m), as CSR with sorted indices.
 
-    The size of a sum over row chunks is not known in advance, so it is rejected once it exceeds the limit.
+    The size of a sum over row chunks is not known in advance, so an error is raised once it exceeds the limit.
     """
     bound = np.inf if in_memory(features) else limit
     squared: Sparse = sum_over_rows(features, sparse_gram, dtype, bound).values
@@ -55,16 +57,8 @@ def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np
     return squared
 
 
-def _add_products(gram: FloatArray, Y: Features) -> None:
-    """Add the upper triangle of YᵀY to the array in place."""
-    add = get_blas_funcs("syrk", dtype=gram.dtype)
-    for some in _slabs(Y.shape[0], Y.shape[1], gram.dtype):
-        rows = np.ascontiguousarray(as_dense(Y[some]))
-        add(1.0, rows.T, beta=1.0, c=gram.T, lower=1, overwrite_c=1)
-
-
 def _in_parts(kernel: Any, m: int, n_jobs: int | None, *arguments: Any) -> None:
-    """Call a kernel on slices of rows of the matrix; all jobs write into the same arrays."""
+    """Call a compiled function on slices of rows of the matrix, in threads that share the arrays."""
     Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(kernel)(start, min(start + _TILE, m), *arguments) for start in range(0, m, _TILE)
     )
@@ -87,7 +81,7 @@ def dense_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> FloatArray
 
 
 def quicker_by_pairs(block: Features) -> bool:
-    """Whether products of the pairs of non-zeros of each row take less time than a dense product."""
+    """Whether multiplying the pairs of non-zeros of each row takes less time than a dense product."""
     if not sparse.issparse(block):
         return False
     n_pairs = float(np.square(np.diff(block.indptr), dtype=np.float64).sum())
@@ -96,10 +90,10 @@ def quicker_by_pairs(block: Features) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundedGram:
-    """YᵀY (m, m) as a sparse matrix, of some rows; an error is raised if it takes more memory than a limit."""
+    """YᵀY (m, m) of some rows as a sparse matrix; an error is raised if it takes more memory than the limit."""
 
     values: Sparse
-    limit: float  # bytes, including the memory that an addition takes
+    limit: float  # bytes, including the memory for an addition
 
     def __post_init__(self) -> None:
         values = self.values
@@ -107,9 +101,8 @@ class BoundedGram:
         if needed > self.limit:
             raise ParameterError(
                 "memory_limit",
-                f"is {self.limit:.3g} bytes but more features occur together than a sample of them showed, and the "
-                f"squared Gram matrix takes at least {needed:.3g}; raise it, or lower it until a low-rank form is "
-                "used.",
+                f"is {self.limit:.3g} bytes but more features occur together than a sample suggested, and the squared "
+                f"Gram matrix takes at least {needed:.3g}; raise it, or lower it until a low-rank form is used.",
             )
 
     def __add__(self, other: BoundedGram) -> BoundedGram:
@@ -127,9 +120,9 @@ def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
 
 
 def pair_counts(block: Sparse, rows: slice) -> FloatArray:
-    """Count, for each feature, its pairs with features of the same node: (m,).
+    """Count the pairs of each feature with the features of the same node, summed over nodes: (m,).
 
-    There are at least as many pairs as features that occur together with it.
+    This is at least the number of features that occur together with it.
     """
     lengths = np.diff(block.indptr)
     counts = np.bincount(block.indices, np.repeat(lengths, lengths), minlength=block.shape[1])
@@ -137,7 +130,7 @@ def pair_counts(block: Sparse, rows: slice) -> FloatArray:
 
 
 def meeting_counts(block: Sparse, rows: slice, chosen: IntArray) -> Sparse:
-    """Number of nodes that have both of two features, for the chosen features and all features: sparse, (c, m)."""
+    """Number of nodes that have both a chosen feature and any other feature: sparse, (c, m)."""
     (n, m), ones = block.shape, np.ones(block.nnz, dtype=np.float32)
     pattern = sparse.csr_array((ones, block.indices, block.indptr), shape=block.shape)
     if block.nnz * _BY_PAIRS < n * m:
@@ -154,41 +147,31 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
     Y = block.astype(vectors.dtype, copy=False)
     product = np.zeros_like(vectors)
     n = Y.shape[0]
-    held = getattr(Y, "nnz", 0) // max(n, 1) * 2  # values and indices of a row, which a slice copies
-    for some in _slabs(n, max(vectors.shape[1], held), vectors.dtype):
+    copied = getattr(Y, "nnz", 0) // max(n, 1) * 2  # values and indices of a row, which a slice copies
+    for some in _slabs(n, max(vectors.shape[1], copied), vectors.dtype):
         slab = Y[some]
         product += slab.T @ (slab @ vectors)
     return product
 
 
-def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> FloatArray:
-    """Z (m, q) with YᵀY ≈ Z Zᵀ, by a randomised range finder that reads the features three times.
-
-    Let G = YᵀY, Ω random vectors, and V an orthonormal basis of G² Ω. The projection of Y on the range of Y V has the
-    Gram matrix G V (Vᵀ G V)⁻¹ Vᵀ G, as in a randomised singular value decomposition with two power iterations.
-    """
-    m = features.shape[1]
-    V = np.random.default_rng(0).standard_normal((m, min(rank + OVERSAMPLES, m))).astype(dtype)
-    for _ in range(2):
-        # NumPy's takes four copies of its input, SciPy's two at most.
-        V = linalg.qr(sum_over_rows(features, gram_times, V), mode="economic", check_finite=False)[0]
-    product = sum_over_rows(features, gram_times, V)  # G V
-    values, axes = np.linalg.eigh(V.T @ product)
-    kept = values > values[-1] * len(values) * np.finfo(dtype).eps
-    half = product @ (axes[:, kept] / np.sqrt(values[kept]))
-    _, principal = np.linalg.eigh(half.T @ half)
-    return np.ascontiguousarray(half @ principal[:, ::-1][:, :rank])
+def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
+    """Bytes of a copy of the features in this float type; 0 if they already have it, or come in chunks."""
+    if not in_memory(features) or features.dtype == dtype:
+        return 0.0
+    if sparse.issparse(features):
+        return float(features.nnz * (dtype.itemsize + features.indices.itemsize) + features.indptr.nbytes)
+    return float(features.size * dtype.itemsize)
 
 
 def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
-    """Slices of n rows that take little memory as dense rows of this width."""
+    """Slices of n rows; as dense rows of this width, each takes at most `SLAB_BYTES`."""
     step = max(1, SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-# Compiled loops for features in memory. They compute the rows from `first` up to `last` of the squared Gram matrix in
-# place. Y comes by column (starts, nodes, values) and by row (node_starts, features, node_values), with the features of
-# each row in order.
+# Compiled loops for features in memory. They compute rows `first` to `last` − 1 of the squared Gram matrix in place. Y
+# is given by column (starts, nodes, values) and by row (node_starts, features, node_values), where the features of each
+# row are sorted.
 
 
 @compiled
@@ -203,7 +186,7 @@ def square_by_pairs(
     features: IntArray,
     node_values: FloatArray,
 ) -> None:
-    """Add rows of the upper triangle of (YᵀY)∘² to zeros (m, m), one row at a time, so that it stays in the cache."""
+    """Add rows of the upper triangle of (YᵀY)∘² to zeros (m, m), one at a time, so that the row stays in the cache."""
     m = len(starts) - 1
     for left in range(first, last):
         row = squared[left]
@@ -219,7 +202,7 @@ def square_by_pairs(
 
 @compiled
 def mirror(first: int, last: int, squared: FloatArray) -> None:
-    """Copy the upper triangle to rows of the lower triangle, in tiles that stay in the cache."""
+    """Copy the upper triangle to rows of the lower triangle, in tiles that fit into the cache."""
     for start in range(0, last, _TILE):
         for row in range(first, last):
             for column in range(start, min(start + _TILE, row)):

@@ -1,11 +1,11 @@
-"""The two losses of the paper and their gradients, batched, with no n × n matrix and no loop over features.
+"""The two losses of the paper and their gradients, for many solves at once and without any n × n matrix.
 
 There are c block models, s settings for each, k blocks and m features.
 
-- The reconstruction loss L_b measures how badly the blocks fit the graph that the scores induce.
-- The profile loss L_m compares, row by row, the densities of the induced graph with those of the graph.
+- The reconstruction loss L_b measures how badly the blocks fit the graph induced by the scores.
+- The profile loss L_m compares the densities of the induced graph, row by row, with those of the original graph.
 
-Both are invariant to the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
+Neither loss depends on the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
 where the derivative of q log(q/p) has a constant (see `profile_terms`).
 """
 
@@ -14,18 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blockselect.bmgufs.device import DeviceStatistics, namespace
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.utils.arrays import Array
+from blockselect.utils.arrays import Array, namespace
 
 Gradient = Literal["exact", "paper"]
 
-_ROUNDING = 64  # times the float precision, relative to its terms: smaller gradients are rounding errors
+_ROUNDING = 64  # multiple of the float precision; gradients smaller than this, relative to their terms, are set to 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """Value and gradient of both losses."""
+    """Values and gradients of both losses."""
 
     reconstruction: Array  # (c, s)
     profile: Array  # (c, s)
@@ -43,36 +42,25 @@ def evaluate_losses(
 ) -> Losses:
     """Both losses at `scores` (c, s, m), given their product with the squared Gram matrix (c, s, m)."""
     xp = namespace(scores)
-    M_hat = induced_density(statistics, scores)
+    M_hat = statistics.induced_density(scores)
     T = M_hat * pair_sizes(statistics)  # (c, s, k, k)
     total = xp.sum(scores * product, axis=-1)  # (c, s) ‖Â‖²
     loss_b = _reconstruction_value(M_hat, T, total)
     loss_m, B = profile_terms(statistics, M_hat, smoothing=smoothing, gradient=gradient)
-    projected, gradient_m = _quadratics(statistics, T, B)
+    projected, gradient_m = statistics.quadratic_forms(T, B)
     return Losses(loss_b, loss_m, _reconstruction_gradient(product, projected, total, loss_b), gradient_m)
 
 
-def induced_density(statistics: BlockStatistics, scores: Array) -> Array:
-    """Mean similarity of each block pair in the graph that the scores induce (paper: M̂). (c, s, k, k)"""
-    xp = namespace(scores)
-    if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
-        pairs, (c, s, _), k = statistics.pair_means, scores.shape, statistics.n_blocks
-        by_piece = xp.permute_dims(xp.reshape(scores, (c, s, *pairs.shape[1:3])), (0, 2, 1, 3))  # (c, p, s, m / p)
-        return xp.reshape(xp.sum(by_piece @ pairs, axis=1), (c, s, k, k))
-    means = statistics.block_means[:, None]  # (c, 1, k, m)
-    return (means * scores[:, :, None, :]) @ xp.matrix_transpose(means)
-
-
 def pair_sizes(statistics: BlockStatistics) -> Array:
-    """Node pairs in each block pair. (c, 1, k, k)"""
+    """Number of node pairs in each block pair: (c, 1, k, k)."""
     sizes = statistics.block_sizes
     return (sizes[:, :, None] * sizes[:, None, :])[:, None]
 
 
 def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> tuple[Array, Array]:
-    """Rows of a density plus `smoothing`, scaled to sum to one (paper: P or Q), and their sums before scaling.
+    """The rows of a density plus `smoothing`, scaled to sum to one (paper: P or Q), and their sums before scaling.
 
-    Blocks of size zero, which only pad a batch, get no smoothing and no share.
+    Blocks of size zero, which only pad a batch, are not smoothed, so they stay zero.
     """
     xp = namespace(density)
     smoothed = density + smoothing * xp.astype(pair_sizes(statistics) > 0, density.dtype)
@@ -84,10 +72,10 @@ def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> t
 def profile_terms(
     statistics: BlockStatistics, M_hat: Array, *, smoothing: float, gradient: Gradient
 ) -> tuple[Array, Array]:
-    """L_m (c, s), and the B (c, s, k, k) with ∂L_m/∂r_l = D̄_lᵀ B D̄_l.
+    """L_m (c, s), and the matrix B (c, s, k, k) for which ∂L_m/∂r_l = D̄_lᵀ B D̄_l.
 
-    C is ∂L_m/∂Q = log(Q/P), up to a constant, which cancels because the rows of Q sum to one. The paper adds P, which
-    is not constant and does not cancel; `gradient="paper"` does the same.
+    C is ∂L_m/∂Q = log(Q/P), up to a constant that cancels because the rows of Q sum to one. The paper adds P, which is
+    not constant and does not cancel; so does `gradient="paper"`.
     """
     xp = namespace(M_hat)
     P, _ = profiles(statistics, statistics.density[:, None], smoothing)
@@ -111,7 +99,7 @@ def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
 
 
 def _reconstruction_gradient(product: Array, projected: Array, total: Array, loss: Array) -> Array:
-    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only rounding error, as for one block per node."""
+    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only a rounding error, as for blocks of one node each."""
     xp = namespace(product)
     positive = (total > 0)[..., None]
     scale = xp.where(positive, 2 / xp.where(positive, total[..., None], 1.0), 0.0)
@@ -119,16 +107,3 @@ def _reconstruction_gradient(product: Array, projected: Array, total: Array, los
     largest = xp.max(xp.abs(gradient), axis=-1, keepdims=True)
     rounding = _ROUNDING * xp.finfo(product.dtype).eps * xp.max(xp.abs(product), axis=-1, keepdims=True)
     return xp.where(largest > rounding, gradient, 0.0) * scale
-
-
-def _quadratics(statistics: BlockStatistics, T: Array, B: Array) -> tuple[Array, Array]:
-    """D̄_lᵀ T D̄_l and D̄_lᵀ B D̄_l for every feature l: twice (c, s, k, k) → twice (c, s, m)."""
-    xp = namespace(T)
-    if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
-        (c, s), n_pairs = T.shape[:2], statistics.n_blocks**2
-        pairs = xp.matrix_transpose(xp.reshape(statistics.pair_means, (c, -1, n_pairs)))  # (c, k², m)
-        both = xp.reshape(xp.concat([T, B], axis=1), (c, 2 * s, n_pairs)) @ pairs
-        return both[:, :s], both[:, s:]
-    means = statistics.block_means[:, None]  # (c, 1, k, m)
-    projected, gradient = (xp.sum((coefficients @ means) * means, axis=-2) for coefficients in (T, B))
-    return projected, gradient

@@ -1,10 +1,9 @@
-"""BlockStatistics: everything the solver needs to know about the blocks. After this step, nodes no longer appear."""
+"""BlockStatistics: the sizes, densities and mean features of blocks. The solver needs nothing else about the nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from blockselect.utils.arrays import Array, Features
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockStatistics:
-    """Statistics of c block models. Models with fewer than k blocks are padded with blocks of size zero."""
+    """Statistics of c block models, padded with blocks of size zero if they have fewer than k blocks."""
 
     block_means: Array  # (c, k, m) mean feature row of each block (paper: D̄)
     block_sizes: Array  # (c, k) float (paper: the diagonal of D)
@@ -36,12 +35,12 @@ class BlockStatistics:
 
     @property
     def empty_features(self) -> Array:
-        """Features that no node has (m,). They have no gradient, so the descent does not change their scores."""
+        """Whether no node has the feature: (m,). Its gradient is zero, so the descent does not change its score."""
         return (self.block_means == 0).all(axis=(0, 1))
 
     @classmethod
     def of(cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64) -> BlockStatistics:
-        """Statistics of the features over the blocks of each model, as NumPy arrays."""
+        """Compute the statistics of the features in the blocks of each model, as NumPy arrays."""
         c, k = len(models), max(model.n_blocks for model in models)
         labels = np.array([model.labels for model in models])  # (c, n)
         means = sum_over_rows(features, block_sums, labels, k, dtype)  # divided by the block sizes below
@@ -54,17 +53,15 @@ class BlockStatistics:
             density[i, blocks, blocks] = model.density
         return cls(means, sizes, density)
 
-    @property
-    def mean_similarity(self) -> float:
-        """Mean similarity of two nodes under uniform scores of unit length: the scale of M̂."""
-        overall = self.block_sizes[0] @ self.block_means[0] / self.block_sizes[0].sum()
-        return float(overall @ overall) / sqrt(max(self.n_features, 1))
+    def induced_density(self, scores: Array) -> Array:
+        """D̄ diag(r) D̄ᵀ: the mean similarity of each block pair in the induced graph (paper: M̂). (c, s, k, k)"""
+        means = self.block_means[:, None]  # (c, 1, k, m)
+        return (means * scores[:, :, None, :]) @ means.mT
 
-    @property
-    def mean_density(self) -> Array:
-        """Mean link weight of two nodes in each model: (c,)."""
-        pairs = self.block_sizes[:, :, None] * self.block_sizes[:, None, :]
-        return (self.density * pairs).sum(axis=(1, 2)) / pairs.sum(axis=(1, 2))
+    def quadratic_forms(self, T: Array, B: Array) -> tuple[Array, Array]:
+        """D̄_lᵀ T D̄_l and D̄_lᵀ B D̄_l for every feature l: twice (c, s, k, k) → twice (c, s, m)."""
+        means = self.block_means[:, None]  # (c, 1, k, m)
+        return ((T @ means) * means).sum(-2), ((B @ means) * means).sum(-2)
 
     def models(self, chosen: slice) -> BlockStatistics:
         """Statistics of some of the models, as views."""

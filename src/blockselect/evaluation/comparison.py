@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
@@ -210,7 +210,7 @@ def rank_by_method(
 ) -> tuple[IntArray, tuple[str, ...]]:
     """Return the features that a method of the registry selects (best first; maybe fewer), and its warnings."""
     if n_blocks is None and SELECTORS[method].selector is BMGUFS:  # the only method without a default
-        n_blocks = choose_n_blocks(graph.adjacency, rng=np.random.default_rng(seed))
+        n_blocks = count_blocks(graph.adjacency, rng=np.random.default_rng(seed)).n_blocks
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
     with collected_warnings() as messages:
         selector.fit(graph.features, adjacency=graph.adjacency)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.preprocessing import normalize
 
-from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.evaluation.clustering import kmeans
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, seeded_runs, unit_rows
 from blockselect.inputs.attributed import AttributedGraph
@@ -45,7 +45,8 @@ class ExplainedLinks(SelectionProtocol):
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
         super().__init__(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
-        self.n_clusters = choose_n_blocks(graph.adjacency, max_blocks=_MAX_CLUSTERS, rng=np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        self.n_clusters = count_blocks(graph.adjacency, max_blocks=_MAX_CLUSTERS, rng=rng).n_blocks
 
     def evaluate(self, columns: IntArray) -> ExplainedScores:
         rows = unit_rows(self.seen.features, columns)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
-from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.graphs.links import cap_weights
 from blockselect.inputs.adjacency import graph_of
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
@@ -129,7 +129,7 @@ def discover_features(
         adjacency = cap_weights(graph.adjacency)
         if n_blocks is None:
             progress("number of blocks", 0, 1)
-            n_blocks = choose_n_blocks(adjacency, max_blocks=_MAX_BLOCKS, rng=rng.spawn(1)[0])
+            n_blocks = count_blocks(adjacency, max_blocks=_MAX_BLOCKS, rng=rng.spawn(1)[0]).n_blocks
         progress("block models", 0, 1)
         models = find_block_models(
             adjacency,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import array_api_compat.numpy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -15,6 +16,20 @@ ObjectArray: TypeAlias = NDArray[np.object_]
 Sparse: TypeAlias = csr_array
 Features: TypeAlias = Any  # float matrix (n, m): NumPy, CSR or RowChunks
 Array: TypeAlias = Any  # NumPy or torch
+
+
+def namespace(array: Array) -> Any:
+    """The array namespace of NumPy or torch; unlike the look-up of array_api_compat, torch can compile this."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return array_api_compat.numpy
+    import array_api_compat.torch as torch_namespace
+
+    return torch_namespace
+
+
+def to_numpy(array: Array) -> NDArray[Any]:
+    """Convert an array on any device to NumPy."""
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def best_first(scores: FloatArray) -> IntArray:
