@@ -24,7 +24,7 @@ AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 
-_FEWER = "the others have no finite, non-zero score (constant or unused features); only these are selected."
+_FEWER = "all other features are constant or unused, so their scores are zero or not finite."
 
 
 class CriterionSelector(ScoreSelector):
