@@ -91,7 +91,7 @@ def load_problem(small: bool) -> Problem:
     )
     if small or data is None or golden is None:
         return _made(*((300, 520, 6000) if small else (N_NODES, N_FEATURES, N_ENTRIES)))
-    features = sparse.csr_array(loadmat(data)["Attributes"]).astype(np.float64)
+    features = sparse.csr_array(loadmat(data, spmatrix=False)["Attributes"]).astype(np.float64)
     stored = np.load(golden)
     models = [
         BlockModel(labels.astype(np.intp), density, 0.0)

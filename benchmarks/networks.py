@@ -42,7 +42,7 @@ def blogcatalog() -> AttributedGraph:
     path = _file("BlogCatalog.mat")
     if path is None:
         return _lookalike()
-    content = loadmat(path)
+    content = loadmat(path, spmatrix=False)
     return check_attributed_graph(content["Attributes"], content["Network"])
 
 

@@ -112,7 +112,7 @@ def test_bad_input_is_named():
 
 
 def test_errors_of_the_published_block_models_are_reproduced(data_path):
-    network = loadmat(data_path / "BlogCatalog.mat")["Network"]
+    network = loadmat(data_path / "BlogCatalog.mat", spmatrix=False)["Network"]
     adjacency = sparse.csr_array(network).astype(float)
     published = np.load(golden_arrays.FOLDER / "blogcatalog_block_models.npz")
     models = [BlockModel.from_labels(adjacency, labels) for labels in published["labels"]]

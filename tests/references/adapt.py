@@ -11,6 +11,7 @@ from references.gfs import link_loss
 
 def project_onto_simplex(v):
     """The nearest of the best points for each support."""
+    v = v - v.max()  # a shift does not change the projection, and distances between large values would be rounded
     best = None
     for size in range(1, len(v) + 1):
         for support in map(list, combinations(range(len(v)), size)):

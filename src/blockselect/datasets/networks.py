@@ -141,7 +141,7 @@ def fetch_blogcatalog(*, progress: Progress | None = None) -> AttributedGraph:
     ValueError
         If the file is not the published one.
     """
-    stored = loadmat(io.BytesIO(fetch_content(BLOGCATALOG, progress)))
+    stored = loadmat(io.BytesIO(fetch_content(BLOGCATALOG, progress)), spmatrix=False)
     return check_attributed_graph(
         csr_array(stored["Attributes"]),
         csr_array(stored["Network"]),

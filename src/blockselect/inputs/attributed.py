@@ -146,10 +146,11 @@ class AttributedGraph:
     @property
     def frame(self) -> pd.DataFrame:
         """The features as a DataFrame with names; sparse features stay sparse. They must be in memory."""
+        if not sparse.issparse(self.features):
+            return pd.DataFrame(self.features, index=self.node_ids, columns=self.feature_names)
         of_sparse: Any = pd.DataFrame.sparse  # the type stubs of pandas do not know it
-        make = of_sparse.from_spmatrix if sparse.issparse(self.features) else pd.DataFrame
-        frame: pd.DataFrame = make(self.features, index=self.node_ids, columns=self.feature_names)
-        return frame
+        frame: pd.DataFrame = of_sparse.from_spmatrix(self.features, index=self.node_ids, columns=self.feature_names)
+        return frame.fillna(0.0)  # pandas 3.0 shows values that are not stored as NaN
 
     def only(self, nodes: BoolArray) -> AttributedGraph:
         """Return the subgraph of the nodes in a mask (n,); the graph itself if the mask selects all nodes."""
