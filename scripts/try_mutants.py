@@ -78,6 +78,8 @@ TESTS = {
         "tests/bmgufs/test_gram.py",
         "tests/bmgufs/test_low_rank.py",
     ],
+    "bmgufs/statistics.py": ["tests/bmgufs/test_losses.py"],
+    "consensus/consensus.py": ["tests/consensus/test_agreement.py"],
     "consensus/ranking.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [
         "tests/consensus/test_estimator_contract.py",

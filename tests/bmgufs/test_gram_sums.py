@@ -11,6 +11,7 @@ from blockselect import BMGUFS, BlockModel, Descent, RowChunks, make_attributed_
 from blockselect.bmgufs import gram_sums
 from blockselect.bmgufs.gram import choose_form, gram_squared
 from blockselect.bmgufs.gram_sums import (
+    copy_bytes,
     dense_gram,
     dense_square,
     gram_rows,
@@ -206,3 +207,11 @@ def test_compiled_loops_stay_within_their_arrays():
     interpreted(gram_sums.square_by_pairs)(0, 7, squared, *parts)
     interpreted(gram_sums.mirror)(0, 7, squared)
     assert_allclose(squared, (Y.T @ Y) ** 2)
+
+
+def test_memory_of_a_copy_in_another_type_is_counted():
+    single = FEATURES.astype(np.float32)
+    double = single.astype(np.float64)
+    assert copy_bytes(single.toarray(), DOUBLE) == double.toarray().nbytes
+    assert copy_bytes(single, DOUBLE) == double.data.nbytes + double.indices.nbytes + double.indptr.nbytes
+    assert copy_bytes(double, DOUBLE) == copy_bytes(CHUNKS, DOUBLE) == 0

@@ -57,6 +57,15 @@ def test_the_planted_blocks_beat_blocks_at_random(network, likelihood):
     assert_array_equal(screened(likelihood, [*at_random, planted], refine=False).places, [3])
 
 
+@pytest.mark.parametrize("refine", [False, True])
+def test_numbers_of_blocks_are_compared_by_description_length(network, likelihood, candidates, refine):
+    """The gain −J alone grows with the number of blocks."""
+    many = find_block_models(network.adjacency, 12, n_candidates=3, rng=np.random.default_rng(0))
+    result = screened(likelihood, [*many, *candidates[:3]], refine, max_rounds=1)
+    comparable = likelihood.comparable_gains([model.labels for model in result.models])
+    assert_array_equal(np.argsort(-comparable, kind="stable"), range(len(comparable)))
+
+
 def test_candidates_stay_as_they_are_unless_refined(likelihood, candidates):
     result = screened(likelihood, candidates, refine=False)
     assert all(model is candidates[i] for model, i in zip(result.models, result.places, strict=True))
