@@ -111,9 +111,9 @@ def effective_holders(features: Features) -> FloatArray:
     V = (squares - totals * mean) * n / (n - 1)
     K = cubes - 3 * mean * squares + 2 * mean**2 * totals
     varies = _CONSTANT * squares < V
-    T = np.where(varies, totals, 1.0)
-    size = np.maximum(V / T, np.sqrt(np.maximum(K, 0.0) / T))
-    effective: FloatArray = np.divide(T, size, out=np.zeros_like(totals), where=varies)
+    c = np.where(varies, totals, 1.0)
+    x = np.maximum(V / c, np.sqrt(np.maximum(K, 0.0) / c))
+    effective: FloatArray = np.divide(c, x, out=np.zeros_like(totals), where=varies)
     return effective
 
 
@@ -151,8 +151,8 @@ def markers_of(sums: FloatArray, holders: IntArray, effective: FloatArray, block
 def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: BoolArray) -> tuple[BoolArray, float]:
     """Which shares q significantly exceed p, and the error probability per test (Benjamini and Hochberg, 1995)."""
     p_values = np.ones_like(q)
-    h, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
-    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for a non-integer h q
+    nu, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
+    p_values[is_more] = betainc(nu * q, nu * (1 - q) + 1, p)  # the binomial tail, also for a non-integer ν q
     n_tests = max(p_values.shape[0] * np.count_nonzero(effective), 1)
     ordered = np.sort(p_values[is_more])
     passed = np.flatnonzero(ordered <= _TAIL * np.arange(1, len(ordered) + 1) / n_tests)
