@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 class ScoreSelector(SelectorMixin, BaseEstimator):
     """Base class of selectors that score every feature and keep the features with the largest scores.
 
-    A subclass computes the scores in `fit` and passes them to `_select`.
+    A subclass computes the scores in `fit` and passes them to `_select`. Its method `_read_network` checks the input of
+    `fit` and converts it to an AttributedGraph; `selection_stability` calls it before it resamples the links.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  (scikit-learn's contract)

@@ -397,7 +397,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return replace(graph, features=presence(features) if binarizes else features), binarizes
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Check the input, and convert the features to the form that the method uses."""
+        """Check the input, and convert the features to the form that the method uses, for `selection_stability`."""
         return self._prepare_features(self._check_network(X, y, adjacency))[0]
 
     def _finds_blocks(self) -> bool:
