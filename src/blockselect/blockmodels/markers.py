@@ -17,7 +17,7 @@ from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, 
 
 _TAIL = 0.025  # false discovery rate of the markers, and of each side of their 95 % intervals
 _CONSTANT = 1e-9  # variance relative to the mean square below which a feature counts as constant
-_PROFILE = 5  # strongest markers, which a typical node should have
+_N_STRONGEST = 5  # strongest markers, which a typical node should have
 _NEUTRAL = 0.1  # weight of a node with none of them; a node with all of them has 1.1
 
 
@@ -181,12 +181,12 @@ def typical_nodes(
     n_nodes : int
         Maximum number of nodes per block.
     """
-    profile = sparse.lil_array(markers.lift.shape)
+    weights = sparse.lil_array(markers.lift.shape)
     for block in range(len(markers.shares)):
-        best = markers.features_of(block, chosen)[:_PROFILE]
-        best = best if len(best) else markers.features_of(block)[:_PROFILE]
-        profile[block, best] = markers.evidence[block, best] / markers.evidence[block, best].sum()
-    fits = by_row(features, _fit_to_profile, labels, profile.tocsr())
+        best = markers.features_of(block, chosen)[:_N_STRONGEST]
+        best = best if len(best) else markers.features_of(block)[:_N_STRONGEST]
+        weights[block, best] = markers.evidence[block, best] / markers.evidence[block, best].sum()
+    fits = by_row(features, _share_of_markers, labels, weights.tocsr())
     order = np.lexsort((-fits, -_share_inside(adjacency, labels) * (_NEUTRAL + fits), labels))
     first = np.searchsorted(labels[order], np.arange(len(markers.shares) + 1))
     return [order[start:end][:n_nodes].tolist() for start, end in pairwise(first)]
@@ -204,6 +204,6 @@ def _share_inside(adjacency: Sparse, labels: IntArray) -> FloatArray:
     return low
 
 
-def _fit_to_profile(block: Features, rows: slice, labels: IntArray, profile: Sparse) -> FloatArray:
-    """How much of the profile of its block, a row of (k, m) that sums to 1, each node has: (rows,)."""
-    return np.asarray(profile[labels[rows]].multiply(sparse.csr_array(block != 0)).sum(axis=1)).ravel()
+def _share_of_markers(block: Features, rows: slice, labels: IntArray, weights: Sparse) -> FloatArray:
+    """Share of the markers of its block that each node has, with weights (k, m) that sum to 1 per block: (rows,)."""
+    return np.asarray(weights[labels[rows]].multiply(sparse.csr_array(block != 0)).sum(axis=1)).ravel()
