@@ -65,7 +65,7 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/graphs/test_links.py::test_resampling_does_not_depend",
     "tests/graphs/test_neighbours.py::test_neighbours_do_not_depend",
     "tests/graphs/test_neighbours.py::test_cora",
-    "tests/inputs/test_attributes.py::test_a_fit_to_a_graph",
+    "tests/inputs/test_node_attributes.py::test_a_fit_to_a_graph",
     "tests/inputs/test_node_graph.py::test_a_grid_search",
     "tests/inspection",
     "tests/plot",

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 class ScoreSelector(SelectorMixin, BaseEstimator):
     """Base class of selectors that score every feature and keep the features with the largest scores.
 
-    A subclass computes the scores in `fit` and passes them to `_select`.
+    A subclass computes the scores in `fit` and passes them to `_select`. Its method `_read_network` checks the input of
+    `fit` and converts it to an AttributedGraph; `selection_stability` calls it before it resamples the links.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  (scikit-learn's contract)
@@ -151,7 +152,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         table = self._check_features(X, y, dtype=dtype, non_negative=non_negative)
         graph = check_attributed_graph(table, adjacency, n_neighbors=self._neighbors_to_link(), dtype=dtype)
         if adjacency is None and self.n_neighbors is None:
-            warn_caller(self._made_links(X), UserWarning)
+            warn_caller(self._no_graph_warning(X), UserWarning)
         return graph
 
     def _check_features(
@@ -182,7 +183,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         is_made = graph_of(X, adjacency) is None
         self.graph_source_ = "features" if is_made else "adjacency"
         self.encoding_ = graph.encoding
-        self._network_warnings = [self._made_links(X)] if is_made and self.n_neighbors is None else []
+        self._network_warnings = [self._no_graph_warning(X)] if is_made and self.n_neighbors is None else []
 
     def _note_features(self, names: ObjectArray | None, n_features: int) -> None:
         """Set `n_features_in_` and `feature_names_in_`."""
@@ -196,7 +197,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Number of neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
-    def _made_links(self, X: Any) -> str:
+    def _no_graph_warning(self, X: Any) -> str:
         """The warning that the graph was built from the features."""
         has_graph = is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""

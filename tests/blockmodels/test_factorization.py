@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels.embedding import chain, degree_normalized
+from blockselect.blockmodels.embedding import degree_normalized, product_of
 from blockselect.blockmodels.factorization import Factorization, onmtf_starts, settled_starts
 from blockselect.blockmodels.families import Search
 from blockselect.datasets import make_attributed_blocks
@@ -37,7 +37,7 @@ def test_an_operator_gives_what_the_formed_matrix_gives(seed):
     P = degree_normalized(sparse.csr_array(make_problem(seed, n=25).A))
     formed, chained = (
         Factorization(operator, 25, 3, np.random.default_rng(seed).spawn(2))
-        for operator in (chain(sparse.csr_array(P @ P)), chain(P, P))
+        for operator in (product_of(sparse.csr_array(P @ P)), product_of(P, P))
     )
     for factors in (formed, chained):
         factors.advance(30)
@@ -51,7 +51,7 @@ def test_the_fit_is_what_the_error_lacks(seed):
     rng = np.random.default_rng(seed)
     F, half = rng.random((15, 3)), rng.random((3, 3))
     M = (half + half.T) / 2
-    factors = Factorization(chain(sparse.csr_array(A)), 15, 3, [np.random.default_rng(seed)])
+    factors = Factorization(product_of(sparse.csr_array(A)), 15, 3, [np.random.default_rng(seed)])
     expected = np.linalg.norm(A) ** 2 - np.linalg.norm(A - F @ M @ F.T) ** 2
     assert_allclose(factors.fit(), [expected], rtol=1e-10)
 
@@ -61,7 +61,7 @@ def test_a_start_ends_the_same_alone_and_beside_others_that_stop_sooner_or_later
     P = P.astype(np.float32)
 
     def starts_of(rngs, n_jobs=None):
-        return settled_starts(lambda: chain(P, P), Search(P, 4, rngs, n_jobs=n_jobs))
+        return settled_starts(lambda: product_of(P, P), Search(P, 4, rngs, n_jobs=n_jobs))
 
     together = [start() for start in starts_of(np.random.default_rng(0).spawn(6))]
     alone = [starts_of([rng])[0]() for rng in np.random.default_rng(0).spawn(6)]
@@ -77,12 +77,12 @@ def test_starts_that_settle_fit_as_well_as_they_ever_will(seed):
 
     def counted(columns):
         products.append(1)
-        return chain(P, P)(columns)
+        return product_of(P, P)(columns)
 
     settled_starts(lambda: counted, Search(P, 3, [np.random.default_rng(seed)]))[0]()
     n_settled = len(products) - 1  # one before the first iteration
     settled, endless = (
-        Factorization(chain(P, P), 200, 3, [np.random.default_rng(seed)], dtype=np.float32) for _ in range(2)
+        Factorization(product_of(P, P), 200, 3, [np.random.default_rng(seed)], dtype=np.float32) for _ in range(2)
     )
     settled.advance(n_settled)
     endless.advance(2000)
@@ -94,7 +94,7 @@ def test_single_precision_overflows_nowhere_in_a_graph_of_many_pieces():
     sizes = np.random.default_rng(0).integers(2, 9, size=150)
     pieces = sparse.block_diag([sparse.csr_array(1 - np.eye(size)) for size in sizes], format="csr")
     P = degree_normalized(pieces).astype(np.float32)
-    factors = Factorization(chain(P), P.shape[0], 7, np.random.default_rng(0).spawn(4), dtype=np.float32)
+    factors = Factorization(product_of(P), P.shape[0], 7, np.random.default_rng(0).spawn(4), dtype=np.float32)
     for _ in range(25):
         factors.advance(20)
         assert np.isfinite(factors.fit()).all()

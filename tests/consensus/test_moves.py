@@ -14,7 +14,7 @@ from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
 from blockselect.consensus.likelihood import Counts, JointLikelihood
-from blockselect.consensus.moves import SURE, Rows, sweep
+from blockselect.consensus.moves import NATS_BY_OTHERS, Rows, sweep
 from blockselect.consensus.refine import refine_blocks
 from blockselect.datasets import make_attributed_blocks
 from references import joint as reference
@@ -148,7 +148,7 @@ def test_slack_is_what_the_best_other_block_is_worse_by():
             values.append(log_likelihood(A, X, tried) - log_likelihood(A, X, labels))
         _, n_moves, _, slack = swept(A, X, labels, np.array([node]))
         if not n_moves:
-            assert slack[node] == pytest.approx(-max(values) - SURE)
+            assert slack[node] == pytest.approx(-max(values) - NATS_BY_OTHERS)
 
 
 def test_result_follows_the_nodes_when_nodes_and_visits_are_reordered():

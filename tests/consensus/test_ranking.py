@@ -91,7 +91,7 @@ def test_sums_over_the_nodes_are_those_of_dense_matrices(form, seed):
     assert regression.ridge == pytest.approx(penalty)
     assert_allclose(regression.alone, [reference.share(U, T, [j], penalty) for j in range(7)], atol=1e-10)
     everything = reference.share(U, T, np.arange(7), penalty)
-    assert regression.of_all() == pytest.approx(everything, rel=1e-9)
+    assert regression.share_of_all() == pytest.approx(everything, rel=1e-9)
 
 
 @forms
@@ -99,7 +99,7 @@ def test_all_features_together_converge_where_there_are_many(form):
     X, A, blocks = planted(n_nodes=200, n_noise=60)
     U, T = reference.design(X), target_of(A, [blocks])
     expected = reference.share(U, T, np.arange(X.shape[1]), reference.ridge(U))
-    of_all = regression_of(A, X, [blocks], form).of_all(max_factorised=10)
+    of_all = regression_of(A, X, [blocks], form).share_of_all(max_factorised=10)
     assert of_all == pytest.approx(expected, rel=1e-4)
     assert of_all <= expected + 1e-12  # the iterations converge from below
 
@@ -109,8 +109,8 @@ def test_all_features_together_are_left_out_where_that_takes_too_long(form):
     X, A, blocks = planted()
     regression = regression_of(A, X, [blocks], form)
     n_products = (np.count_nonzero(X) if form is sparse.csr_array else X.size) * 3
-    assert regression.of_all(max_factorised=10, max_multiplications=n_products) is not None
-    assert regression.of_all(max_factorised=10, max_multiplications=n_products - 1) is None
+    assert regression.share_of_all(max_factorised=10, max_multiplications=n_products) is not None
+    assert regression.share_of_all(max_factorised=10, max_multiplications=n_products - 1) is None
 
 
 @forms
@@ -161,7 +161,7 @@ def test_blocks_that_say_nothing_leave_nothing_to_explain(form):
         regression = regression_of(A, X, labels, form)
         assert_array_equal(regression.products, 0)
         assert_array_equal(regression.alone, 0)
-        assert regression.of_all() == 0
+        assert regression.share_of_all() == 0
         ranking = rank_features(regression, gains_of(np.arange(24.0)), 6)
         assert_array_equal(ranking.order, np.arange(24)[::-1])  # by their gains
         assert (np.diff(ranking.scores[ranking.order]) < 0).all()
@@ -302,7 +302,7 @@ def test_enough_features_are_the_fewest_that_explain_80_percent_of_what_all_expl
     X, A, blocks = planted(seed, n_noise=30)
     graph = check_attributed_graph(X, A)
     regression, gains = regression_of(A, X, [blocks]), gains_by_models(graph, [blocks])
-    n = enough_features(regression, gains, regression.of_all())
+    n = enough_features(regression, gains, regression.share_of_all())
     U, T, order = reference.design(X), target_of(A, [blocks]), rank_features(regression, gains, 42).order
     shares = [reference.share(U, T, order[:d], regression.ridge) for d in (n - 1, n)]
     everything = reference.share(U, T, np.arange(42), regression.ridge)

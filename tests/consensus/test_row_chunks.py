@@ -122,7 +122,7 @@ def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
         assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-8, atol=1e-12)
     there_together, here_together = (one.regression.cumulative(one.order[:5]) for one in (there, here))
     assert_allclose(there_together, here_together, rtol=1e-8)
-    assert there.regression.of_all() is None
+    assert there.regression.share_of_all() is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

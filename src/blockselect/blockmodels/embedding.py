@@ -31,11 +31,11 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
     n = factors[0].shape[0]
     rng = np.random.default_rng(0)  # of the start vector; a symmetric one would miss asymmetric eigenvectors
     if n > LARGE:
-        tol, factors = max(tol, _LARGE_TOLERANCE), tuple(map(in_single, factors))
+        tol, factors = max(tol, _LARGE_TOLERANCE), tuple(map(in_single_precision, factors))
     if n <= max(_SMALL, count + 1):
-        values, vectors = np.linalg.eigh(chain(*factors)(np.eye(n)))
+        values, vectors = np.linalg.eigh(product_of(*factors)(np.eye(n)))
     else:
-        apply = chain(*factors)
+        apply = product_of(*factors)
         product = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=factors[0].dtype)
         matrix = product if factors[1:] else factors[0]
         values, vectors = extreme_eigenvectors(matrix, count, which="magnitude", rng=rng, tol=tol)
@@ -44,7 +44,7 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
     return np.where(real, values[leading], 0.0), np.where(real, vectors[:, leading], 0.0)
 
 
-def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
+def product_of(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
     """The product of these matrices as a function, which applies the last matrix first and never forms the product."""
 
     def apply(columns: FloatArray) -> FloatArray:
@@ -55,7 +55,7 @@ def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
     return apply
 
 
-def in_single(matrix: Sparse) -> Sparse:
+def in_single_precision(matrix: Sparse) -> Sparse:
     """A CSR or CSC matrix in single precision with the same indices, which `astype` would copy."""
     return type(matrix)((matrix.data.astype(np.float32, copy=False), matrix.indices, matrix.indptr), matrix.shape)
 

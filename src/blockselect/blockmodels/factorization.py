@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from blockselect.blockmodels.embedding import chain, degree_normalized, unit_weights
+from blockselect.blockmodels.embedding import degree_normalized, product_of, unit_weights
 from blockselect.blockmodels.families import Search, Start
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 from blockselect.utils.threads import Shared
@@ -51,13 +51,13 @@ def onmtf_starts(search: Search, *, n_iter: int = 100) -> list[Start]:
 
 def normalized_starts(search: Search) -> list[Start]:
     """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree, so that hubs do not form blocks."""
-    normalized = Shared(lambda: chain(_normalized(search)))
+    normalized = Shared(lambda: product_of(_normalized(search)))
     return settled_starts(normalized, search)
 
 
 def two_hop_starts(search: Search) -> list[Start]:
     """Blocks of P² ≈ F M Fᵀ: nodes with common neighbours, linked or not. P² is never formed."""
-    normalized = Shared(lambda: chain(*[_normalized(search)] * 2))
+    normalized = Shared(lambda: product_of(*[_normalized(search)] * 2))
     return settled_starts(normalized, search)
 
 

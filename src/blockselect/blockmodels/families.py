@@ -19,7 +19,7 @@ from blockselect.blockmodels.embedding import (
     LARGE,
     cluster_rows,
     degree_normalized,
-    in_single,
+    in_single_precision,
     leading_eigenvectors,
     row_directions,
     unit_weights,
@@ -169,7 +169,7 @@ def _random_walk(adjacency: Sparse, dtype: Any = np.float64) -> tuple[Sparse, Sp
 def _weigh_by_rarity(features: Features) -> sparse.csc_array:
     """The non-empty features as CSC, each multiplied by log(1 + n / number of nodes that have it)."""
     rows = sparse.csr_array(features)
-    columns = sparse.csc_array(in_single(rows) if rows.shape[0] > LARGE else rows)
+    columns = sparse.csc_array(in_single_precision(rows) if rows.shape[0] > LARGE else rows)
     n_nodes_with = np.diff(columns.indptr)
     present = np.flatnonzero(n_nodes_with)
     if len(present) < len(n_nodes_with):

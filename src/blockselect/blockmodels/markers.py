@@ -17,7 +17,7 @@ from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, 
 
 _TAIL = 0.025  # false discovery rate of the markers, and of each side of their 95 % intervals
 _CONSTANT = 1e-9  # variance relative to the mean square below which a feature counts as constant
-_PROFILE = 5  # strongest markers, which a typical node should have
+_N_STRONGEST = 5  # strongest markers, which a typical node should have
 _NEUTRAL = 0.1  # weight of a node with none of them; a node with all of them has 1.1
 
 
@@ -111,9 +111,9 @@ def effective_holders(features: Features) -> FloatArray:
     V = (squares - totals * mean) * n / (n - 1)
     K = cubes - 3 * mean * squares + 2 * mean**2 * totals
     varies = _CONSTANT * squares < V
-    T = np.where(varies, totals, 1.0)
-    size = np.maximum(V / T, np.sqrt(np.maximum(K, 0.0) / T))
-    effective: FloatArray = np.divide(T, size, out=np.zeros_like(totals), where=varies)
+    c = np.where(varies, totals, 1.0)
+    x = np.maximum(V / c, np.sqrt(np.maximum(K, 0.0) / c))
+    effective: FloatArray = np.divide(c, x, out=np.zeros_like(totals), where=varies)
     return effective
 
 
@@ -151,8 +151,8 @@ def markers_of(sums: FloatArray, holders: IntArray, effective: FloatArray, block
 def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: BoolArray) -> tuple[BoolArray, float]:
     """Which shares q significantly exceed p, and the error probability per test (Benjamini and Hochberg, 1995)."""
     p_values = np.ones_like(q)
-    h, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
-    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for a non-integer h q
+    nu, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
+    p_values[is_more] = betainc(nu * q, nu * (1 - q) + 1, p)  # the binomial tail, also for a non-integer ν q
     n_tests = max(p_values.shape[0] * np.count_nonzero(effective), 1)
     ordered = np.sort(p_values[is_more])
     passed = np.flatnonzero(ordered <= _TAIL * np.arange(1, len(ordered) + 1) / n_tests)
@@ -181,12 +181,12 @@ def typical_nodes(
     n_nodes : int
         Maximum number of nodes per block.
     """
-    profile = sparse.lil_array(markers.lift.shape)
+    weights = sparse.lil_array(markers.lift.shape)
     for block in range(len(markers.shares)):
-        best = markers.features_of(block, chosen)[:_PROFILE]
-        best = best if len(best) else markers.features_of(block)[:_PROFILE]
-        profile[block, best] = markers.evidence[block, best] / markers.evidence[block, best].sum()
-    fits = by_row(features, _fit_to_profile, labels, profile.tocsr())
+        best = markers.features_of(block, chosen)[:_N_STRONGEST]
+        best = best if len(best) else markers.features_of(block)[:_N_STRONGEST]
+        weights[block, best] = markers.evidence[block, best] / markers.evidence[block, best].sum()
+    fits = by_row(features, _share_of_markers, labels, weights.tocsr())
     order = np.lexsort((-fits, -_share_inside(adjacency, labels) * (_NEUTRAL + fits), labels))
     first = np.searchsorted(labels[order], np.arange(len(markers.shares) + 1))
     return [order[start:end][:n_nodes].tolist() for start, end in pairwise(first)]
@@ -204,6 +204,6 @@ def _share_inside(adjacency: Sparse, labels: IntArray) -> FloatArray:
     return low
 
 
-def _fit_to_profile(block: Features, rows: slice, labels: IntArray, profile: Sparse) -> FloatArray:
-    """How much of the profile of its block, a row of (k, m) that sums to 1, each node has: (rows,)."""
-    return np.asarray(profile[labels[rows]].multiply(sparse.csr_array(block != 0)).sum(axis=1)).ravel()
+def _share_of_markers(block: Features, rows: slice, labels: IntArray, weights: Sparse) -> FloatArray:
+    """Share of the markers of its block that each node has, with weights (k, m) that sum to 1 per block: (rows,)."""
+    return np.asarray(weights[labels[rows]].multiply(sparse.csr_array(block != 0)).sum(axis=1)).ravel()

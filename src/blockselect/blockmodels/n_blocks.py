@@ -18,8 +18,8 @@ from blockselect.utils.parameters import as_generator
 from blockselect.utils.threads import one_thread
 
 MAX_BLOCKS = 50  # default limit; with communities inside communities, it decides which level is counted
-_LOOKS = (6, 16)  # numbers of eigenvalues computed first; more are computed only if all exceed the noise
-_LAST_LOOK = 48  # eigenvalues computed last, even for fewer blocks, as those of small cliques may be larger
+_FIRST_COUNTS = (6, 16)  # numbers of eigenvalues computed first; more are computed only if all exceed the noise
+_LAST_COUNT = 48  # eigenvalues computed last, even for fewer blocks, as those of small cliques may be larger
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
 _TOLERANCE = 3e-3  # of eigenvectors; eigenvalues, which matter, are much more precise; 0 would take ten times as long
 _LARGE_TOLERANCE = 1e-2  # the same for large graphs, where the noise hardly varies, so that one graph is enough
@@ -178,12 +178,13 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
 def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
     """The eigenvalues above the noise, their eigenvectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
-    looks = [*(look for look in _LOOKS if look < limit), limit, *([_LAST_LOOK] if limit < _LAST_LOOK else [])]
-    if graph.shape[0] > LARGE:  # single precision, one look fewer, and a margin for errors of the eigenvalues
-        normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
+    counts = [*(count for count in _FIRST_COUNTS if count < limit), limit]
+    counts += [_LAST_COUNT] if limit < _LAST_COUNT else []
+    if graph.shape[0] > LARGE:  # single precision, one count fewer, and a margin for errors of the eigenvalues
+        normalized, beyond_by, counts = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, counts[1:]
     noise = _noise(normalized, rng)
-    for look in looks:
-        values, vectors = leading_eigenvectors(normalized, count=look, tol=_tolerance(normalized))
+    for count in counts:
+        values, vectors = leading_eigenvectors(normalized, count=count, tol=_tolerance(normalized))
         beyond = np.abs(values) > beyond_by * noise
         if not beyond.all():
             break

@@ -82,8 +82,7 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
 
 def neighbors_to_link(selector: ScoreSelector) -> int | None:
     """Number of nearest neighbours to link each node to if no graph is given; None if a graph is required."""
-    number: int | None = getattr(selector, "n_neighbors", N_NEIGHBORS)
-    return selector._default_neighbors if number is None else number
+    return selector._neighbors_to_link() if hasattr(selector, "n_neighbors") else N_NEIGHBORS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

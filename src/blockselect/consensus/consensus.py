@@ -77,8 +77,8 @@ def find_consensus(
     if not refine:
         labels = [model.labels for model in candidates]
         gain = likelihood.gains(labels)
-        alike = len({model.n_blocks for model in candidates}) == 1
-        places = best_first(gain if alike else likelihood.comparable_gains(labels))[:n_kept]
+        same_k = len({model.n_blocks for model in candidates}) == 1
+        places = best_first(gain if same_k else likelihood.comparable_gains(labels))[:n_kept]
         progress(total, total)
         return Consensus(candidates, [candidates[i] for i in places], places, gain, gain)
 
@@ -101,8 +101,8 @@ def find_consensus(
 
 def _best_refined(results: Sequence[RefinedModel]) -> IntArray:
     """Positions of the models, the best first: by −J, or by comparable gains if the numbers of blocks differ."""
-    alike = len({result.model.n_blocks for result in results}) == 1
-    return best_first(np.array([-result.objective[-1] if alike else result.comparable_gain for result in results]))
+    same_k = len({result.model.n_blocks for result in results}) == 1
+    return best_first(np.array([-result.objective[-1] if same_k else result.comparable_gain for result in results]))
 
 
 def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, float | None]:

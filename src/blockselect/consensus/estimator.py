@@ -40,7 +40,7 @@ from blockselect.inspection.discoveries import (
     check_testable,
     match_blocks,
 )
-from blockselect.inspection.stability import n_looked_at
+from blockselect.inspection.stability import n_to_rank
 from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.rows.sums import in_memory
 from blockselect.utils._sklearn import Interval, StrOptions, fit_context
@@ -275,8 +275,8 @@ class BlockModelSelector(BlockGuidedSelector):
         """
         network = self._check_network(X, y, adjacency)
         self._note_input(X, adjacency, network)
-        used, self.binarized_ = self._as_used(network)
-        nodes = self._scored_nodes(used)
+        used, self.binarized_ = self._prepare_features(network)
+        nodes = self._nodes_used(used)
         graph, rng = used.only(nodes), generator_from(self.random_state)
         with one_thread():  # otherwise sums would depend on the number of cores
             # Find candidate block models, keep the best, refined with the features, and merge their blocks into levels.
@@ -390,21 +390,21 @@ class BlockModelSelector(BlockGuidedSelector):
             return replace(graph, origin=graph.origin or "its links")  # so that no evidence is claimed
         return graph
 
-    def _as_used(self, graph: AttributedGraph) -> tuple[AttributedGraph, bool]:
+    def _prepare_features(self, graph: AttributedGraph) -> tuple[AttributedGraph, bool]:
         """Convert the features to the form that the method uses; also return whether only their presence counts."""
         features = in_standard_form(graph.features)
         binarizes = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if binarizes else features), binarizes
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Check the input, and convert the features to the form that the method uses."""
-        return self._as_used(self._check_network(X, y, adjacency))[0]
+        """Check the input, and convert the features to the form that the method uses, for `selection_stability`."""
+        return self._prepare_features(self._check_network(X, y, adjacency))[0]
 
     def _finds_blocks(self) -> bool:
         """Whether the method searches for blocks; otherwise the user gave them."""
         return isinstance(self.block_model, str)
 
-    def _scored_nodes(self, graph: AttributedGraph) -> BoolArray:
+    def _nodes_used(self, graph: AttributedGraph) -> BoolArray:
         """Which nodes are used: all but those with neither links nor features, or all if the blocks are given: (n,)"""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
@@ -452,7 +452,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.block_stability_, self.block_agreement_ = expected_agreement(
             [model.labels for model in self.consensus_models_]
         )
-        self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
+        self.n_blocks_reason_ = search.reason_for(self.block_model_.n_blocks)
 
     def _n_wanted(self, n_features: int) -> int | None:
         """The number of features to select; None for as many as explain enough."""
@@ -506,7 +506,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
         # No curve for row chunks, which would be read several times, or for one block, which leaves nothing to explain.
         has_curve = best.model.n_blocks > 1 and in_memory(features)
-        return explained_by_size(self, regression, ranking.of_all) if has_curve else None
+        return explained_by_size(self, regression, ranking.share_of_all) if has_curve else None
 
     def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
         return {
@@ -529,13 +529,13 @@ class BlockModelSelector(BlockGuidedSelector):
         return inverse_ranks(
             self.consensus_models_,
             graph,
-            self._scored_nodes(graph),
+            self._nodes_used(graph),
             adjacencies,
             rngs,
             searched=self._finds_blocks(),
             refine=self.refined_,
             max_iter=self._factorization_steps(),
-            n_ranked=n_looked_at(self.n_features_),
+            n_to_rank=n_to_rank(self.n_features_),
             n_jobs=self.n_jobs,
             progress=progress,
         )

@@ -24,7 +24,7 @@ NEARLY_ALL = 0.95  # of what all selected features explain
 
 
 def explained_by_size(
-    selector: BlockGuidedSelector, regression: BlockRegression, of_all: float | None = None
+    selector: BlockGuidedSelector, regression: BlockRegression, share_of_all: float | None = None
 ) -> dict[str, Any]:
     """Share of the block structure explained by the first 1, 2, 4, … features, by random features and by all features.
 
@@ -36,7 +36,7 @@ def explained_by_size(
         A selector that has ranked the features.
     regression : BlockRegression
         The regression of its blocks on the features, which are in memory.
-    of_all : float, optional
+    share_of_all : float, optional
         The share of all features together, if it is known.
 
     Returns
@@ -54,9 +54,9 @@ def explained_by_size(
     at_cut = next((point["share"] for point in curve if point["n_features"] == len(chosen)), None)
     if at_cut is None and len(chosen) and hasattr(selector, "explained_"):
         at_cut = float(selector.explained_[-1])
-    if of_all is None and len(regression.means) <= _MAX_FOR_ALL:
-        of_all = regression.of_all()
-    return {"share": at_cut, "all": of_all, "curve": curve}
+    if share_of_all is None and len(regression.means) <= _MAX_FOR_ALL:
+        share_of_all = regression.share_of_all()
+    return {"share": at_cut, "all": share_of_all, "curve": curve}
 
 
 def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:

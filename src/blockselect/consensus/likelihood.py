@@ -44,9 +44,9 @@ from blockselect.rows.sums import by_row, in_memory, map_rows, n_holders, square
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 
 _TINY = float(np.finfo(np.float64).tiny)
-_ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
-_EQUAL = 1e-9  # values with a smaller relative difference are equal
-_LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
+ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
+EQUAL = 1e-9  # values with a smaller relative difference are equal
+LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
 
 
 class Links(NamedTuple):
@@ -146,7 +146,7 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
 
 def _sums_by_column(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
     """Σ x², Σ x t, and the number of values equal to their mean, which is 1, for each feature x: (3, m)."""
-    is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < _EQUAL)
+    is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < EQUAL)
     return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])
 
 
@@ -166,7 +166,7 @@ def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, tot
     """
     rates = sums / max(totals.sum(), _TINY)
     residual = squares - 2 * rates * by_total + rates**2 * float(np.sum(totals**2))
-    floor = _LEAST_DISPERSION * np.maximum(sums, _TINY)
+    floor = LEAST_DISPERSION * np.maximum(sums, _TINY)
     varies: FloatArray = np.maximum(residual, floor) / np.maximum(sums, _TINY)
     return varies
 
@@ -212,7 +212,7 @@ def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArra
     by_block = s_log_s.sum(axis=1) - (sums * np.log(np.maximum(block_totals, _TINY))).sum(axis=1)
     single = xlogx(column_sums) - column_sums * np.log(max(block_totals.sum(), _TINY))
     gains = by_block - single
-    return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
+    return np.where(gains > ROUNDING * np.abs(single), gains, 0.0)
 
 
 def penalty(n_blocks: int) -> int:

@@ -13,15 +13,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.consensus.likelihood import without_loops
+from blockselect.consensus.likelihood import EQUAL, LEAST_DISPERSION, ROUNDING, without_loops
 from blockselect.graphs.link_products import products_along_links
 from blockselect.rows.sums import sum_by_column, sum_over_rows
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 _TINY = float(np.finfo(np.float64).tiny)
-_ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
-_EQUAL = 1e-9  # values with a smaller relative difference are equal
-_LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
 
 
 def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
@@ -44,10 +41,10 @@ def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArr
     expected = 0.5 * total * np.maximum(xd**2 - xxdd, 0.0) / all_pairs  # ĝ
     mean = np.maximum(xd / total, _TINY)
     ratio = (xxd / total) / mean - mean  # variance over mean at the ends of links
-    is_binary = xx <= (1 + _EQUAL) * x  # in units of their mean, different values have larger squares
-    dispersion = np.where(is_binary, 1.0, np.maximum(ratio, _LEAST_DISPERSION) ** 2)
+    is_binary = xx <= (1 + EQUAL) * x  # in units of their mean, different values have larger squares
+    dispersion = np.where(is_binary, 1.0, np.maximum(ratio, LEAST_DISPERSION) ** 2)
     observed, expected = observed / dispersion, expected / dispersion
-    above = observed - expected > _ROUNDING * observed
+    above = observed - expected > ROUNDING * observed
     g, g_hat = observed[above], np.maximum(expected[above], _TINY)
     gains[above] = np.maximum(g * np.log(g / g_hat) - (g - g_hat), 0.0)
     return gains

@@ -27,10 +27,8 @@ from blockselect.utils.compiled import compiled, part_of_compiled
 
 N_EXACT = 3  # other blocks whose exact gains are computed
 # Approximate bounds on the change of a gain, in nats: per link to a neighbour that has moved, and by all other moves.
-NATS_PER_LINK, SURE = 2.0, 4.0
+NATS_PER_LINK, NATS_BY_OTHERS = 2.0, 4.0
 _TINY = float(np.finfo(np.float64).tiny)
-
-
 _log = getLogger("blockselect")
 
 
@@ -49,7 +47,7 @@ class _Blocks(NamedTuple):
     sizes: FloatArray  # number of nodes
     degrees: FloatArray  # sum of the degrees
     log_degrees: FloatArray
-    in_use: FloatArray  # total of the features in use
+    used_totals: FloatArray  # total of the features in use
     log_totals: FloatArray  # logarithm of the total of all features
     more: FloatArray  # (k, k) change of w log w by one more link between two blocks
 
@@ -69,7 +67,7 @@ class _State(NamedTuple):
     labels: IntArray  # (n,)
     links: Links
     counts: Counts
-    in_use: BoolArray  # (m,)
+    in_use: BoolArray  # (m,) features that move nodes
     tables: Tables
     blocks: _Blocks
     scores: _Scores
@@ -82,7 +80,7 @@ class _Node(NamedTuple):
     degree: float
     loop: float  # weight of its self-loop
     total: float  # of all its features
-    in_use: float  # total of its features in use
+    used_total: float  # of its features in use
     begin: int  # its features are `rows.indices[begin:end]`
     end: int
     n_near: int  # number of blocks of its neighbours
@@ -117,7 +115,7 @@ def sweep(
             continue
         node = _score(index, state)
         new, gain = _choose(node, state)
-        slack[index] = -gain - SURE
+        slack[index] = -gain - NATS_BY_OTHERS
         if gain > least_gain:
             _move(node, new, state)
             for at in range(links.indptr[index], links.indptr[index + 1]):
@@ -132,18 +130,18 @@ def sweep(
 @compiled
 def _blocks_of(labels: IntArray, tables: Tables, in_use: BoolArray) -> _Blocks:
     weights, sums, k = tables.weights, tables.sums, len(tables.weights)
-    sizes, degrees, of_use, more = np.zeros(k), np.zeros(k), np.zeros(k), np.empty((k, k))
+    sizes, degrees, used_totals, more = np.zeros(k), np.zeros(k), np.zeros(k), np.empty((k, k))
     for node in range(len(labels)):
         sizes[labels[node]] += 1
     for feature in range(len(in_use)):
         if in_use[feature]:
             for block in range(k):
-                of_use[block] += sums[feature, block]
+                used_totals[block] += sums[feature, block]
     for one in range(k):
         for two in range(k):
             more[one, two] = _xlogx(weights[one, two] + 1.0) - _xlogx(weights[one, two])
             degrees[one] += weights[one, two]
-    blocks = _Blocks(sizes, degrees, np.empty(k), of_use, np.empty(k), more)
+    blocks = _Blocks(sizes, degrees, np.empty(k), used_totals, np.empty(k), more)
     for block in range(k):
         _update_logs(block, tables, blocks)
     return blocks
@@ -154,7 +152,7 @@ def _score(index: int, state: _State) -> _Node:
     """Look up a node; write its links to each block, and its approximate gain of joining each, into `state.scores`."""
     labels, links, counts, in_use, tables, blocks, scores = state
     rows, row, k, old = counts.matrix, index - counts.matrix.first, len(tables.weights), labels[index]
-    to_blocks, near, of_features, rough = scores
+    to_blocks, near, by_features, rough = scores
     degree, total, begin, end = links.degrees[index], counts.totals[index], rows.indptr[row], rows.indptr[row + 1]
     n_near = 0
     for at in range(links.indptr[index], links.indptr[index + 1]):
@@ -166,31 +164,31 @@ def _score(index: int, state: _State) -> _Node:
                 n_near += 1
             to_blocks[block] += links.weights[at]
     for block in range(k):
-        of_features[block] = 0.0
-    of_use, leave, join = 0.0, 0.0, tables.join
+        by_features[block] = 0.0
+    used_total, leave, join = 0.0, 0.0, tables.join
     for at in range(begin, end):
         feature = rows.indices[at]
         if in_use[feature]:
-            of_use += rows.values[at]
+            used_total += rows.values[at]
             if counts.equal:
                 leave += tables.leave[feature, old]
                 for block in range(k):
-                    of_features[block] += join[feature, block]
+                    by_features[block] += join[feature, block]
             else:
                 share = rows.values[at] / counts.typical[feature]
                 for block in range(k):
-                    of_features[block] += share * join[feature, block]
+                    by_features[block] += share * join[feature, block]
     for block in range(k):
-        exposure = of_use * blocks.log_totals[block]
-        exposure += (blocks.in_use[block] + of_use) * total / max(tables.totals[block] + total, _TINY)
+        exposure = used_total * blocks.log_totals[block]
+        exposure += (blocks.used_totals[block] + used_total) * total / max(tables.totals[block] + total, _TINY)
         own = degree * (blocks.log_degrees[block] + 0.5 * degree / max(blocks.degrees[block] + degree, _TINY))
-        rough[block] = of_features[block] - exposure - own
+        rough[block] = by_features[block] - exposure - own
     more = blocks.more
     for place in range(n_near):
         weight = to_blocks[near[place]]
         for block in range(k):
             rough[block] += weight * more[near[place], block]
-    return _Node(old, degree, links.loops[index], total, of_use, begin, end, n_near, leave)
+    return _Node(old, degree, links.loops[index], total, used_total, begin, end, n_near, leave)
 
 
 @part_of_compiled
@@ -215,7 +213,7 @@ def _choose(node: _Node, state: _State) -> tuple[int, float]:
 @part_of_compiled
 def _gain_of_leaving(node: _Node, state: _State) -> float:
     """The part of the gain that does not depend on the new block: leaving the old one."""
-    _, _, counts, in_use, tables, blocks, scores = state
+    counts, tables, blocks, scores = state.counts, state.tables, state.blocks, state.scores
     old, w, to = node.block, tables.weights, scores.links
     gain = _xlogx(blocks.degrees[old]) - _xlogx(blocks.degrees[old] - node.degree)
     gain += 0.5 * (_xlogx(w[old, old] - 2 * to[old] - node.loop) - _xlogx(w[old, old]))
@@ -227,16 +225,16 @@ def _gain_of_leaving(node: _Node, state: _State) -> float:
     if not counts.equal:
         for at in range(node.begin, node.end):
             feature = counts.matrix.indices[at]
-            if in_use[feature]:
+            if state.in_use[feature]:
                 left = tables.sums[feature, old] - counts.matrix.values[at]
                 features += _xlogx(left) - tables.s_log_s[feature, old]
-    return gain + (features - _exposure(old, -node.in_use, -node.total, tables, blocks))
+    return gain + (features - _exposure(old, -node.used_total, -node.total, tables, blocks))
 
 
 @part_of_compiled
 def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float:
     """The gain of a whole move: `gain` of leaving the old block, plus that of joining the new one."""
-    _, _, counts, in_use, tables, blocks, scores = state
+    counts, tables, blocks, scores = state.counts, state.tables, state.blocks, state.scores
     old, w, to = node.block, tables.weights, scores.links
     gain += _xlogx(blocks.degrees[new])
     gain -= _xlogx(blocks.degrees[new] + node.degree)
@@ -251,23 +249,23 @@ def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float
         features = 0.0
         for at in range(node.begin, node.end):
             feature = counts.matrix.indices[at]
-            if in_use[feature]:
+            if state.in_use[feature]:
                 joined = tables.sums[feature, new] + counts.matrix.values[at]
                 features += _xlogx(joined) - tables.s_log_s[feature, new]
-    return gain + (features - _exposure(new, node.in_use, node.total, tables, blocks))
+    return gain + (features - _exposure(new, node.used_total, node.total, tables, blocks))
 
 
 @part_of_compiled
-def _exposure(block: int, in_use: float, total: float, tables: Tables, blocks: _Blocks) -> float:
+def _exposure(block: int, used_total: float, total: float, tables: Tables, blocks: _Blocks) -> float:
     """Change of z log t of a block if its total of the features in use, z, and of all features, t, grow by these."""
-    z, t = blocks.in_use[block], tables.totals[block]
-    return _weighted_log(z + in_use, t + total) - _weighted_log(z, t)
+    z, t = blocks.used_totals[block], tables.totals[block]
+    return _weighted_log(z + used_total, t + total) - _weighted_log(z, t)
 
 
 @part_of_compiled
 def _move(node: _Node, new: int, state: _State) -> None:
     """Update the tables and the blocks after a node has moved to a new block."""
-    _, _, counts, _, tables, blocks, scores = state
+    counts, tables, blocks, scores = state.counts, state.tables, state.blocks, state.scores
     old, w = node.block, tables.weights
     for place in range(node.n_near):
         near = scores.near[place]
@@ -285,7 +283,7 @@ def _move(node: _Node, new: int, state: _State) -> None:
             blocks.more[near, block] = blocks.more[block, near]
         blocks.sizes[block] += sign
         blocks.degrees[block] += sign * node.degree
-        blocks.in_use[block] += sign * node.in_use
+        blocks.used_totals[block] += sign * node.used_total
         tables.totals[block] += sign * node.total
         _update_logs(block, tables, blocks)
     for at in range(node.begin, node.end):

@@ -96,7 +96,7 @@ class Ranking:
     is_clear: BoolArray  # (m,) whether it is clearly associated with the graph
     n_wanted: int  # features to select: the requested number, or as many as explain enough
     regression: BlockRegression
-    of_all: float | None = None  # share explained by all features together, if it was computed
+    share_of_all: float | None = None  # share explained by all features together, if it was computed
 
 
 def rank_by_trees(
@@ -121,20 +121,22 @@ def rank_by_trees(
     gains, regression = in_threads(jobs_for(graph.features, n_jobs), parts)
     if n_wanted is not None:
         return rank_features(regression, gains, n_wanted)
-    of_all = regression.of_all()
-    return replace(rank_features(regression, gains, enough_features(regression, gains, of_all)), of_all=of_all)
+    share_of_all = regression.share_of_all()
+    return replace(
+        rank_features(regression, gains, enough_features(regression, gains, share_of_all)), share_of_all=share_of_all
+    )
 
 
-def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: float | None) -> int:
+def enough_features(regression: BlockRegression, gains: FeatureGains, share_of_all: float | None) -> int:
     """The fewest features, by rank, that explain 80 % of what all features explain together; at least 1, at most 500.
 
-    `of_all` is the share of all features together. If it is unknown, because that regression is too expensive, the
-    share of the first 500 is used instead.
+    `share_of_all` is the share of all features together. If it is unknown, because that regression is too expensive,
+    the share of the first 500 is used instead.
     """
     ranking = rank_features(regression, gains, min(MAX_GREEDY_STEPS, len(gains.total)))
     useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_GREEDY_STEPS]
     shares = regression.cumulative(useful) if len(useful) else np.zeros(1)
-    return min(1 + int(np.searchsorted(shares, ENOUGH * (of_all or float(shares[-1])))), len(shares))
+    return min(1 + int(np.searchsorted(shares, ENOUGH * (share_of_all or float(shares[-1])))), len(shares))
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:

@@ -157,7 +157,7 @@ class _Refinement:
 
 
 def _visit(block: Sparse, rows: slice, run: _Refinement, links: Links, counts: Counts) -> _Refinement:
-    """Visit the nodes of some rows, which changes the refinement in place."""
+    """Visit the nodes of some rows; return the refinement, of which a Dask worker has changed a copy."""
     matrix = Rows(
         block.indptr.astype(np.int64, copy=False), block.indices.astype(np.int32, copy=False), block.data, rows.start
     )

@@ -35,7 +35,7 @@ def inverse_ranks(
     searched: bool,
     refine: bool,
     max_iter: int,
-    n_ranked: int,
+    n_to_rank: int,
     n_jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> FloatArray:
@@ -61,7 +61,7 @@ def inverse_ranks(
         Whether blocks are refined with the features.
     max_iter : int
         The largest number of iterations of a factorisation.
-    n_ranked : int
+    n_to_rank : int
         Number of features to select one after the other.
     """
     graph = graph.only(nodes)
@@ -79,7 +79,7 @@ def inverse_ranks(
             if refine:
                 (refined,) = refine_blocks(likelihood, [model], rngs=[rng], max_rounds=_ROUNDS)
                 model = refined.model
-        ranking = rank_by_trees(resampled, likelihood, likelihood.trees([model]), n_ranked, scaled=scaled)
+        ranking = rank_by_trees(resampled, likelihood, likelihood.trees([model]), n_to_rank, scaled=scaled)
         scores = np.zeros(len(ranking.order))
         scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
         return np.where(ranking.is_useful, scores, 0.0)

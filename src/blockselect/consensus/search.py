@@ -106,7 +106,7 @@ class SearchResult(NamedTuple):
 
     models: list[BlockModel]  # the lowest relative error first
     effort: Effort
-    why: Callable[[int], str]  # returns the reason, in words, for a number of blocks
+    reason_for: Callable[[int], str]  # the reason, in words, for a number of blocks
     n_blocks: int  # the number to try first
     counted: BlockCount | None = None  # the blocks that the links show, if they were counted
 
@@ -133,10 +133,10 @@ def search_blocks(
         progress("number of blocks", 0, 1)
         count = count_blocks(graph, max_blocks=max_blocks, rng=rng.spawn(1)[0])
         progress("number of blocks", 1, 1)
-        numbers, eigenvectors, why = numbers_to_try(count), count.vectors, count.reason_for
+        numbers, eigenvectors, reason_for = numbers_to_try(count), count.vectors, count.reason_for
     else:
         check_n_blocks(n_blocks, graph.n_nodes)
-        numbers, why = [n_blocks], partial(reason_for_asked, asked=n_blocks)
+        numbers, reason_for = [n_blocks], partial(reason_for_asked, asked=n_blocks)
     first, *others = numbers
     effort = plan_effort(graph, first, n_candidates=n_candidates)
     progress("block models", 0, 1)
@@ -153,7 +153,7 @@ def search_blocks(
     )
     progress("block models", 1, 1)
     order = best_first(-np.array([model.relative_error for model in models]))
-    return SearchResult([models[place] for place in order], effort, why, first, count)
+    return SearchResult([models[place] for place in order], effort, reason_for, first, count)
 
 
 def numbers_to_try(count: BlockCount) -> list[int]:

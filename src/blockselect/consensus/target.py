@@ -102,7 +102,7 @@ class BlockRegression:
         """R² of each feature by itself: (m,)"""
         return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
 
-    def of_all(
+    def share_of_all(
         self, *, max_factorised: int = _MAX_FACTORISED, max_multiplications: int = _MAX_MULTIPLICATIONS
     ) -> float | None:
         """R² of all features together; None if computing it would take minutes.
@@ -195,7 +195,7 @@ def _column_products(block: Features, rows: slice, left: IntArray, right: IntArr
 
 
 def _target(among: FloatArray, groups: IntArray) -> FloatArray:
-    """Coefficients M of the target of one level, T = Φ M with Φ = [F, Ā F]: (2k, k_j); zero for a single block.
+    """Coefficients that combine the columns of Φ = [F, Ā F] to the target of one level: (2k, k_j); 0 for one block.
 
     `among` is ΦᵀΦ (2k, 2k), and `groups` (k,) contains the block of this level that each block belongs to.
     """

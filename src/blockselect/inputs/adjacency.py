@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.inputs.graph_objects import FOR_FOLDS, ReadGraph, read_graph_object
+from blockselect.inputs.graph_objects import CROSS_VALIDATION_HINT, ReadGraph, read_graph_object
 from blockselect.inputs.kinds import (
     CONNECTIVITIES,
     is_anndata,
@@ -61,10 +61,10 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
            [0., 0., 1.],
            [0., 0., 0.]])
     """
-    return read_nodes(graph, nodes, weight).matrix
+    return read_with_nodes(graph, nodes, weight).matrix
 
 
-def read_nodes(graph: Any, nodes: int | Iterable[Any] | None, weight: Any = None) -> ReadGraph:
+def read_with_nodes(graph: Any, nodes: int | Iterable[Any] | None, weight: Any = None) -> ReadGraph:
     """Read the weights of a graph and the ids of its nodes, if they have any; see :func:`as_adjacency`."""
     if nodes is None:
         return read_in_order(graph, None, weight=weight)
@@ -174,7 +174,7 @@ def read_in_order(
     if n_nodes is not None and n_rows != n_nodes:
         raise ValueError(
             f"{name} has {n_rows} nodes but features has {n_nodes} rows; pass a graph with one node per row."
-            + (f" {FOR_FOLDS}" if n_rows > n_nodes else "")
+            + (f" {CROSS_VALIDATION_HINT}" if n_rows > n_nodes else "")
         )
     return ReadGraph(weights, read.node_ids if node_ids is None else node_ids)
 

@@ -11,11 +11,11 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.inputs.adjacency import as_adjacency, check_adjacency, graph_of
-from blockselect.inputs.attributes import encode_attributes
 from blockselect.inputs.features import check_feature_table
 from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import check_classes
 from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
+from blockselect.inputs.node_attributes import encode_attributes
 from blockselect.rows.sums import by_row, in_memory
 from blockselect.utils.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.inputs.attributes import encode_attributes
 from blockselect.inputs.kinds import (
     FeatureTable,
     anndata_matrix,
@@ -20,6 +19,7 @@ from blockselect.inputs.kinds import (
     is_igraph,
     is_networkx,
 )
+from blockselect.inputs.node_attributes import encode_attributes
 from blockselect.rows.checks import check_features
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.matrices import as_array, as_float_matrix, as_pandas, is_frame, is_tensor

@@ -14,10 +14,10 @@ from typing import Any
 import pandas as pd
 from scipy import sparse
 
-from blockselect.inputs.attributes import encode_attributes
 from blockselect.inputs.edges import ENDS, WEIGHT, edge_columns
 from blockselect.inputs.feature_tables import TableOptions
 from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.node_attributes import encode_attributes
 from blockselect.inputs.text_files import (
     BLANKS,
     BadFileError,

@@ -23,7 +23,7 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.extras import comes_from
 from blockselect.utils.parameters import check_names
 
-FOR_FOLDS = (
+CROSS_VALIDATION_HINT = (
     "Cross-validation (GridSearchCV, cross_val_score) subsets the rows of a matrix but not its columns; pass "
     "adjacency=NodeGraph(graph), which subsets both."
 )
@@ -104,7 +104,7 @@ def _refuse_shape(shape: tuple[int, ...], n_nodes: int | None, name: str) -> NoR
     rows, columns = shape
     hint = " Pairs of nodes must be whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
     if rows == n_nodes:
-        hint += f" {FOR_FOLDS}"
+        hint += f" {CROSS_VALIDATION_HINT}"
     raise ValueError(f"{name} has shape {shape}; expected a square matrix with one row and column per node.{hint}")
 
 
@@ -120,7 +120,7 @@ def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
     elif isinstance(graph, list | tuple) or is_view_of_edges:
         rows = list(graph)
         if rows and comes_from(rows[0], "networkx"):
-            raise ValueError(f"{name} is a list of networkx adjacency views, not a graph. {FOR_FOLDS}")
+            raise ValueError(f"{name} is a list of networkx adjacency views, not a graph. {CROSS_VALIDATION_HINT}")
         if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
             return _table_of_tuples(rows)
         with suppress(ValueError):  # rows of different lengths are reported when the matrix is converted

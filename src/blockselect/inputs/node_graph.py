@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.inputs.adjacency import read_nodes
+from blockselect.inputs.adjacency import read_with_nodes
 from blockselect.inputs.graph_objects import ReadGraph
 
 
@@ -48,7 +48,7 @@ class NodeGraph(ReadGraph):
     """
 
     def __init__(self, graph: Any, *, nodes: int | Iterable[Any] | None = None) -> None:
-        read = read_nodes(graph, nodes)
+        read = read_with_nodes(graph, nodes)
         ids = read.node_ids
         is_ordered = ids is None or nodes is not None or ids.tolist() == list(range(len(ids)))
         super().__init__(read.matrix, ids, own_order=is_ordered)

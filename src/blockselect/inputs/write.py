@@ -13,9 +13,9 @@ import pandas as pd
 from scipy import io as scipy_io
 from scipy import sparse
 
-from blockselect.inputs.attributes import mark_as_result
 from blockselect.inputs.kinds import is_igraph, is_networkx
 from blockselect.inputs.labels import igraph_names
+from blockselect.inputs.node_attributes import mark_as_result
 from blockselect.inputs.text_files import format_of, is_packed
 from blockselect.rows.matrices import as_dense
 from blockselect.utils.arrays import Features, ObjectArray

@@ -159,14 +159,14 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
     return stability
 
 
-def n_looked_at(n_selected: int) -> int:
+def n_to_rank(n_selected: int) -> int:
     """Number of features to rank on each resample; the others are too far from being selected."""
     return _NEAR_TIMES * n_selected + _NEAR_BESIDES
 
 
 def _near_the_cut(scores: FloatArray, n_selected: int) -> BoolArray:
-    """Whether at least one resample ranks the feature among the `n_looked_at` best: (m,)."""
-    n_near = n_looked_at(n_selected)
+    """Whether at least one resample ranks the feature among the `n_to_rank` best: (m,)."""
+    n_near = n_to_rank(n_selected)
     if n_near >= scores.shape[1]:
         return np.ones(scores.shape[1], dtype=bool)
     near = np.argpartition(-scores, n_near, axis=1)[:, :n_near]

@@ -220,7 +220,7 @@ def _blocks(
     """What the summary says about the k blocks; `means` (k, d) are those of the selected features."""
     model, k, linkage = selector.block_model_, len(described), getattr(selector, "linkage_", None)
     order = range(k) if linkage is None else leaf_order(linkage, np.zeros(k, dtype=np.intp)).tolist()
-    similarity, alike = means @ means.T, model.reflected().density
+    similarity, reflected = means @ means.T, model.reflected().density
     refine = None  # BMGUFS never refines blocks
     if isinstance(selector, BlockModelSelector):
         refine = {"made": selector.refined_, "automatic": selector.refine == "auto", "reason": selector.refine_reason_}
@@ -237,8 +237,8 @@ def _blocks(
         "order": list(order),
         "density": model.density.tolist(),
         "similarity": similarity.tolist(),
-        "reflected": not np.allclose(alike, model.density, atol=1e-6 * model.density.max()),
-        "link_pattern": block_patterns(alike).tolist(),
+        "reflected": not np.allclose(reflected, model.density, atol=1e-6 * model.density.max()),
+        "link_pattern": block_patterns(reflected).tolist(),
         "feature_pattern": block_patterns(similarity).tolist(),
         "link_weights": result.blocks.link_weights.tolist(),
         "described": [
