@@ -117,7 +117,7 @@ STATES = {  # state: how the page is made, and a sentence that it must contain
     "discoveries": (some_discoveries, "features are associated with the links beyond chance"),
     "one block": (
         lambda: report(planted(), BlockModelSelector(3, n_blocks=1, n_candidates=1, random_state=0)),
-        "With one block there is nothing to compare",
+        "There is only one block, so there is nothing to compare",
     ),
     "given blocks": (
         lambda: report(planted(), BMGUFS(3, block_model=np.arange(80) % 4, random_state=0)),

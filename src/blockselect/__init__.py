@@ -1,30 +1,31 @@
 """blockselect: select the few features that explain the structure of a network, without labels.
 
-There are three kinds of methods: that of the paper (`bmgufs`), the default, which goes beyond it (`consensus`), and
-others (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
+There are three kinds of methods: the paper's method (`bmgufs`), the default method, which goes beyond the paper
+(`consensus`), and baselines (`baselines`). Data flow from left to right, and a package imports only from packages to
+its left::
 
     utils → rows → graphs → inputs → blockmodels → bmgufs → consensus → registry → evaluation → report → cli
                                ↘ baselines ─────────────────────────↗            ↘ reproduction ────────↗
 
 - `utils`: shared tools: arrays, errors, parameters, progress, threads, wording, optional packages.
-- `rows`: features as rows, in memory or in chunks, and sums over them.
+- `rows`: the rows of a feature matrix, in memory or in chunks, and sums over rows.
 - `graphs`: computations on a network: products along links, affinities, neighbours, resampled links.
 - `inputs`: reads and validates a network and its features (matrices, tables, graphs, files) as an AttributedGraph.
 - `base`: ScoreSelector, which turns scores into a ranking and a selection, as scikit-learn expects it.
-- `result`: Result, the record of a fit, which tables, plots and reports use.
+- `result`: Result, the record of a fit, from which tables, plots and reports are made.
 - `blockmodels`: block models of a graph, A ≈ F M Fᵀ, their levels, markers and names.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
 - `inspection`: statistical tests: evidence that features are associated with the network, discoveries, stability.
-- `consensus`: BlockModelSelector, the default.
+- `consensus`: BlockModelSelector, the default method.
 - `baselines`: the other methods, guided by the features or by the network.
 - `signed`: SignedSelector, for features with negative values.
-- `registry`: SELECTORS, every method by its name.
+- `registry`: SELECTORS, all methods by name.
 - `datasets`: real networks, and planted networks with known blocks and informative features.
 - `evaluation`: how well selected features predict clusters, classes and links; comparison of methods.
-- `reproduction`: the experiments and claims of the paper, in runs that can be interrupted.
+- `reproduction`: the experiments and claims of the paper, in runs that can be interrupted and resumed.
 - `plot`: one function per plot, which draws a fitted selector or arrays on matplotlib axes.
 - `report`: the result of a fitted selector as a dict, tables, pictures and an HTML page.
-- `cli`: the command.
+- `cli`: the command `blockselect`.
 
 Public names are loaded when they are first used, so that ``import blockselect`` is fast.
 """
@@ -92,7 +93,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'blockselect' has no attribute {name!r}")
     value = getattr(import_module(f"blockselect.{_HOME[name]}"), name)
-    globals()[name] = value  # the next access finds it at once
+    globals()[name] = value  # later accesses do not call this function
     return value
 
 

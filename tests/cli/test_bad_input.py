@@ -259,7 +259,7 @@ def test_a_folder_where_a_file_should_be_is_refused(refuse, network, tmp_path):
 def test_an_empty_name_of_the_folder_is_refused(run, command):
     result = run(*command, "--out", "")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: --out is empty; name a folder (. is the current one).\n"
+    assert result.stderr == "error: --out is empty; name a folder (. is the current folder).\n"
 
 
 def test_a_node_with_a_label_and_an_empty_row_is_refused(refuse, network, tmp_path):

@@ -85,7 +85,7 @@ def test_the_page_shows_figures_overlap_and_the_command(done):
     assert "Best by ACC: " in page
     assert f"{float(table(done[0])[1]['accuracy']):.3f} ± " in page
     assert "Jaccard index" in page
-    assert "Only this method selected " in page
+    assert "No other method selected " in page
     command = "blockselect compare --features features.csv --graph edges.csv --classes classes.csv"
     assert f"{command} --methods block-model,variance --top 4,8 --runs 2 --out comparison" in page
 

@@ -59,7 +59,7 @@ def test_blocks_are_numbered_where_there_is_no_room_for_names(n_blocks, expected
 
 
 def test_there_is_one_name_per_block(ax):
-    with pytest.raises(ParameterError, match="block_names has 2 entries for 3 blocks; pass one each"):
+    with pytest.raises(ParameterError, match="block_names has 2 entries for 3 blocks; pass one for each"):
         plot.block_densities(np.eye(3), ax, block_names=["a", "b"])
 
 

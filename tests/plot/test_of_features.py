@@ -103,7 +103,7 @@ def test_explained_by_a_selector_needs_no_other_arguments(network, make, ax):
 
 
 def test_without_blocks_or_with_one_there_is_nothing_to_explain(network, ax):
-    with pytest.raises(ValueError, match="has one block, so there is nothing to explain"):
+    with pytest.raises(ValueError, match="has only one block, so there is nothing to explain"):
         plot.explained(fit(network, n_blocks=1, n_candidates=1), ax)
     with pytest.raises(ValueError, match="has no blocks"):
         plot.explained(make_selector("variance", 5).fit(network.features), ax)

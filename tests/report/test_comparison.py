@@ -64,7 +64,7 @@ def test_the_page_shows_figures_overlap_and_what_is_found_once():
     assert page.index("0.700 ± 0.010") < page.index("0.500 ± 0.010")  # the best first
     assert '<td class="z" title="morans-i and variance: 0.20">0.20</td>' in page
     assert '1 feature: <bdi title="bob">bob</bdi>.' in page  # found by every method
-    assert "Only this method selected 2 of its 3 features:" in page
+    assert "No other method selected 2 of its 3 features:" in page
     assert "few &amp; rare" in page
     assert "&lt;b&gt;ann&lt;/b&gt;" in page
     assert "<b>ann" not in page

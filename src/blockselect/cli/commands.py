@@ -21,11 +21,11 @@ COMMANDS: dict[str, str] = {
     "compare": "Compare methods by how well their top features recover clusters, classes or links.",
     "reproduce": "Repeat the paper's experiments and check its claims. The same command resumes an interrupted run.",
 }
-"""Subcommand → first line of its help. The subcommand is in the module of the same name."""
+"""Subcommand → first line of its help. Each subcommand is defined in the module of the same name."""
 
 
 class LazyGroup(TyperGroup):
-    """Imports a subcommand when it is invoked, and reports errors in the input on one line."""
+    """A group that imports each subcommand only when it is invoked, and reports input errors on one line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -34,7 +34,7 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        # When a shell completes an unknown subcommand, there is none to load.
+        # A shell may try to complete an unknown subcommand, for which there is nothing to load.
         return name, command and load_command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`blockselect compare`: compare methods on a network by one of the protocols."""
+"""`blockselect compare`: compare methods on a network with one of the evaluation protocols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ ALL_FAILED = 1  # exit code
 PROTOCOLS = ("clustering", "classification", "links", "structure")
 NEED_CLASSES = ("clustering", "classification")
 NO_GRAPH = (
-    "no --graph is given, so each node is linked to its nearest neighbours in the same features that are compared; "
+    "no --graph is given, so each node is linked to its nearest neighbours in the same features that the "
+    "methods select from; "
     "if you have a file of links, pass it as --graph."
 )
 METHODS = "block-model,morans-i,hotspot,variance"
@@ -215,7 +216,7 @@ def compare(
 
 
 def run_record(network: NetworkInput, comparison: Comparison, protocol: str, n_runs: int, seed: int) -> dict[str, Any]:
-    """What is needed to repeat the run; no times or folders, so that runs can be compared."""
+    """Everything needed to repeat the run, without times or folders, so that records of runs can be compared."""
     from blockselect.registry import make_selector
 
     graph, number, n_blocks = network.graph, comparison.numbers[-1], comparison.n_blocks
@@ -253,7 +254,7 @@ def markdown_page(title: str, comparison: Comparison, record: dict[str, Any]) ->
         f"Each method ranks the features once, for {comparison.numbers[-1]} features. The column d is the "
         f"requested number of features, and selected is how many of these have a score. {comparison.description} "
         "Coverage is the share of the nodes that have at least one selected feature; the selection cannot describe the "
-        "others. Agreement is the mean Jaccard index of a selection with those of the other methods. "
+        "other nodes. Agreement is the mean Jaccard index with the selections of the other methods. "
         "Seconds is the time taken to rank the features.\n" + (f"\n## Failed\n\n{failures}" if failures else "")
     )
     return escape(page, quote=False)  # titles and errors may contain HTML
@@ -269,7 +270,7 @@ def show_comparison(comparison: Comparison) -> None:
     for row in comparison.rows:
         name, *values = cells(row, comparison.titles)
         if name == before:
-            name, values[-1] = "", ""  # one ranking, whose time is shown above
+            name, values[-1] = "", ""  # the same ranking as in the row above, which shows its time
         rows.append([name, *values])
         before = row.method
     narrow = [title.replace("links explained", "links\nexplained") for title in titles]

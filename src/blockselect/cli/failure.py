@@ -1,4 +1,4 @@
-"""Errors on one line of stderr, which name options of the command instead of parameters of the library."""
+"""Error messages on one line of stderr, which name command-line options instead of library parameters."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ OPTION_OF = {
     "header": "--no-header",
     **{name: f"--{name.removeprefix('n_').replace('_', '-')}" for name in SAME_NAMES},
 }
-"""Parameter in Python → the option that sets it."""
+"""Python parameter → the option that sets it."""
 
 
-class Failure(Exception):  # noqa: N818  (a message for the user, not an error of the program)
+class Failure(Exception):  # noqa: N818  (a message for the user, not a program error)
     """A problem that the user can correct. Only its message is shown."""
 
 
 def in_options(message: str) -> str:
-    """Rewrite a message of the library with options instead of parameters, and without types of Python.
+    """Rewrite a library message with options instead of parameters, and without Python types.
 
     Only the first word, names with an underscore, and ``name=value`` are taken to be parameters, because other matches
     may be ordinary words.
@@ -48,7 +48,7 @@ def in_options(message: str) -> str:
     message = re.sub(rf"\b({'|'.join(OPTION_OF)})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
     message = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, message)
     message = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), message)
-    no_value = r"(None|an instance of '[^']+')"  # which no option can have
+    no_value = r"(None|an instance of '[^']+')"  # values that no option can take
     message = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=must be ){no_value}(, | or )", "", message)
     message = message.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
     names = r"^\w+(?= )|(?<![\w'\"/.])[a-z]+(_[a-z]+)+(?![\w'\"/]|\.\w)"  # not in quotes or paths
@@ -56,7 +56,7 @@ def in_options(message: str) -> str:
 
 
 def _without_calls(message: str) -> str:
-    """Leave out advice that contains a call of Python; the first clause, which names the problem, always stays."""
+    """Leave out advice that contains a Python call; the first clause, which states the problem, is always kept."""
 
     def is_call(text: str) -> bool:
         return re.search(r"\w\((?!s\))", text) is not None  # "node(s)" is not a call
@@ -76,7 +76,7 @@ def _as_option(found: re.Match[str]) -> str:
 
 
 def _range_in_words(found: re.Match[str]) -> str:
-    """Rewrite a range of scikit-learn, such as "an int in the range [1, inf)", in words."""
+    """Rewrite a scikit-learn range, such as "an int in the range [1, inf)", in words."""
     kind = "a whole number" if found[1] == "an int" else "a number"
     low, high = (end.removesuffix(".0") for end in found.group(3, 4))
     if high == "inf":
@@ -87,7 +87,7 @@ def _range_in_words(found: re.Match[str]) -> str:
 
 
 def say(message: str) -> None:
-    """Print one line on stderr, without control characters. Nothing happens if stderr cannot be written."""
+    """Print one line on stderr, without control characters; do nothing if stderr is not writable."""
     with suppress(OSError), waiting.interrupted():
         print(visible(message), file=sys.stderr, flush=True)
 
@@ -108,8 +108,8 @@ def expecting_bad_input() -> Iterator[None]:
 
 
 def complain(error: Exception) -> int:
-    """Print an error that the user can correct on one line and return the exit code; raise any other error again."""
-    if hasattr(error, "format_message"):  # usage errors of Typer, whose class depends on the version
+    """Print on one line an error that the user can correct, and return the exit code; re-raise any other error."""
+    if hasattr(error, "format_message"):  # Typer's usage errors, whose class depends on its version
         message = error.format_message().replace("Value error, ", "")
     elif isinstance(error, OSError) and error.filename is None and error.errno in STDOUT_ERRORS:
         message = f"stdout: {error.strerror}; redirect the output elsewhere, or write files with --out."

@@ -1,4 +1,4 @@
-"""The network of a run, from a data set or from files, and the record that identifies it in run.json."""
+"""The network of a run, from a built-in data set or from files, and the record that identifies it in run.json."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def load_network(
     Parameters
     ----------
     dataset, features, graph
-        The options of these names.
+        The values of --dataset, --features and --graph.
     options : mapping
-        The given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" gives all
+        The given options for reading files, keyed by parameter of `read_attributed_graph`; the weight "none" gives all
         links the same weight, and `label_attribute` is the column or attribute that contains known labels.
     n_neighbors : int or None
-        If there is no graph, each node is linked to this many nearest neighbours; None makes a missing graph an error.
+        Number of nearest neighbours to which each node is linked if there is no graph; if None, a graph is required.
     progress : callable, optional
         Called during a download.
     """
@@ -85,7 +85,7 @@ def load_network(
             f"both links and features ({', '.join(WHOLE)})."
         )
     if graph is None and format_of(Path(str(features))) not in MARKUP:
-        _refuse("--graph, which is missing; leave it out.", options.keys() & {"unknown_nodes", "weight"})
+        _refuse("--graph, which is missing; leave out this option.", options.keys() & {"unknown_nodes", "weight"})
         if n_neighbors is None:
             raise Failure("--graph is not given; name a file of links, or link nearest neighbours with --neighbors N.")
     with expecting_bad_input(), _files(features, graph) as (source, links):
@@ -99,7 +99,7 @@ def _refuse(company: str, parameters: Iterable[str]) -> None:
 
 @contextmanager
 def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path, Path | None]]:
-    """Yield the files of features and links, which may be the same; standard input becomes a temporary file."""
+    """Yield the files of features and links, which may be the same; standard input is copied to a temporary file."""
     if features == graph == STANDARD_INPUT:
         raise Failure(
             "--features and --graph are both -, but standard input can supply only one file; name a file for the other."
@@ -136,7 +136,7 @@ def collected_notes() -> Iterator[list[str]]:
 
 
 def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
-    """Load a built-in network. Its record has hashes of the content."""
+    """Load a built-in network; its record contains hashes of the content."""
     graph = find_dataset(name).load(progress)
     record = {
         "dataset": name,
@@ -188,7 +188,7 @@ def _link_neighbours(path: Path, options: Mapping[str, Any], n_neighbors: int | 
 
 
 def hash_matrix(matrix: Features) -> str:
-    """SHA-256 of the shape and the non-zero entries. It is the same on every machine, for dense and sparse storage."""
+    """SHA-256 of the shape and the non-zero entries, the same on every machine and for dense and sparse storage."""
     csr = sparse.csr_array(matrix)
     digest = hashlib.sha256(np.array(csr.shape, dtype="<i8").tobytes())
     for part, kind in ((csr.indptr, "<i8"), (csr.indices, "<i8"), (csr.data, "<f8")):
@@ -207,7 +207,7 @@ def read_labels(path: Path) -> pd.Series[str]:
 
 
 def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectArray:
-    """The label of each node, (n,), from a file, which is recorded under this name, or from --label-attribute.
+    """The label of each node (n,), from a file, which is recorded under `name`, or from --label-attribute.
 
     Nodes without ids are numbered 0, 1, ….
     """
@@ -239,10 +239,9 @@ def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
 
 
 def label_like_columns(graph: AttributedGraph) -> list[str]:
-    """A warning for each feature that looks like a class label: it is named like one and has few, whole values.
+    """A warning for each feature that looks like a class label: it is named like one and has few distinct integers.
 
-    A word may be called "class" or "label" too, but most nodes do not have it, so columns that are mostly zero are
-    ignored.
+    Columns that are mostly zero are ignored, because "class" or "label" may also be a word that occurs in some nodes.
     """
     messages = []
     for column, name in enumerate([] if graph.feature_names is None else graph.feature_names):

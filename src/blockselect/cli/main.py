@@ -18,7 +18,7 @@ def main() -> None:
     open_closed_streams()
     waiting.begin()
     os.environ["MPLBACKEND"] = "agg"  # pictures go to files; Matplotlib cannot be imported with an unknown backend
-    # If a signal ends workers, the resource tracker of joblib may warn of leaks although everything was removed.
+    # If a signal ends workers, joblib's resource tracker may warn of leaks although everything was cleaned up.
     quiet = "ignore:resource_tracker:UserWarning"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), quiet]))
     try:
@@ -42,7 +42,7 @@ def open_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, mode)  # gets the lowest free descriptor, which is this one
+            os.open(os.devnull, mode)  # gets the lowest free descriptor, which is `number`
     if sys.stdout is None:
         sys.stdout = _text_stream(1)
     elif isinstance(sys.stdout, io.TextIOWrapper):

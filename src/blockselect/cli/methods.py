@@ -14,7 +14,7 @@ from blockselect.cli.signals import begin_work
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="A method, to list its parameters.", **one_of(METHODS, "method")),
+    typer.Argument(metavar="NAME", help="Name of a method, to list its parameters.", **one_of(METHODS, "method")),
 ]
 
 app = typer.Typer(add_completion=False)
@@ -47,7 +47,7 @@ def methods(name: Name = None) -> None:
 
 
 def parameters_of(selector: Any) -> dict[str, Any]:
-    """The parameters of a method and their values; those of the solver of BMGUFS begin with ``solver__``.
+    """The parameters of a method and their values; parameters of the BMGUFS solver begin with ``solver__``.
 
     `verbose` is left out, because the command shows progress in its own way.
     """

@@ -19,13 +19,13 @@ DEFAULT: Final = "block-model"
 PAPER: Final = "bmgufs"  # the only other method that finds blocks
 SEED = 0  # the default seed, so that the same command writes the same files
 
-# The panels of the help.
+# Panels of the help page.
 data_option: Any = partial(typer.Option, rich_help_panel="Data")
 method_option: Any = partial(typer.Option, rich_help_panel="Method")
 output_option: Any = partial(typer.Option, rich_help_panel="Output")
 expert_option: Any = partial(typer.Option, rich_help_panel="For experts")
 
-# Names of the library, repeated here because importing it takes seconds.
+# Names defined in the library, repeated here because importing the library takes seconds.
 DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid", "debian")
 METHODS = (
     "block-model bmgufs laplacian-score laplacian-score-network spec spec-published ndfs ndfs-published mcfs udfs "
@@ -69,7 +69,7 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
 def parse_folder(text: str) -> Path:
     """Parse the folder of --out."""
     if not text.strip():
-        raise Failure("--out is empty; name a folder (. is the current one).")
+        raise Failure("--out is empty; name a folder (. is the current folder).")
     return Path(text)
 
 
@@ -89,7 +89,7 @@ input_file: Any = partial(data_option, parser=parse_file, metavar="FILE")
 
 
 def one_of(names: Sequence[str], what: str) -> dict[str, Any]:
-    """Settings of an option that accepts only these names; a shell completes them."""
+    """Settings of an option that accepts only these names, with shell completion."""
 
     def parse(text: str) -> str:
         if text not in names:
@@ -110,13 +110,13 @@ def completion(names: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def given_options(context: typer.Context) -> dict[str, Any]:
-    """The options that were given on the command line, by the names of the parameters of the command."""
+    """The options that were given on the command line, keyed by parameter of the command function."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return {name: context.params[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
 def reading_options(context: typer.Context) -> dict[str, Any]:
-    """The given options for reading files, by the parameters of `read_attributed_graph`."""
+    """The given options for reading files, keyed by parameter of `read_attributed_graph`."""
     given = given_options(context)
     options = {name: given[name] for name in READING_OPTIONS if name in given}
     return {**options, "header": False} if "no_header" in given else options
@@ -152,7 +152,7 @@ Features = Annotated[
         parser=parse_input,
         metavar="FILE|-",
         help="Features, one row per node: .csv, .tsv or .txt with a header and an id column (also .gz), .xlsx, "
-        ".parquet, .feather, .npz, .npy, .mtx (with the accompanying name files of 10x), .mat or .h5ad. Use - to read "
+        ".parquet, .feather, .npz, .npy, .mtx (with the accompanying 10x name files), .mat or .h5ad. Use - to read "
         "a .csv table from standard input. Not needed if --graph contains node attributes.",
     ),
 ]
@@ -163,8 +163,9 @@ Graph = Annotated[
         metavar="FILE|-",
         help="Links: a table with the columns source, target and optionally weight (.csv, .tsv, .txt, .xlsx, .parquet, "
         ".feather), an edge list as in SNAP (.txt, .edgelist, also .gz), an adjacency matrix (.npz, .npy, .mtx, .mat), "
-        ".graphml, .gexf, .gml, .json (node-link) or .h5ad; these five may also contain the features. Use - to read a "
-        "table from standard input. Without --graph, each node is linked to its nearest neighbours in the features.",
+        ".graphml, .gexf, .gml, .json (node-link) or .h5ad; the last five may also contain the features. Use - to "
+        "read a table from standard input. Without --graph, each node is linked to its nearest neighbours in the "
+        "features.",
     ),
 ]
 NodeIds = Annotated[Path | None, input_file(help="Node ids, one per line, for a feature matrix without ids.")]

@@ -1,4 +1,4 @@
-"""The folder of results: which files may be replaced, writing all files or none, and the contents of run.json."""
+"""The output folder: which files may be replaced, writing all files or none, and the contents of run.json."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from blockselect.cli.failure import Failure, say
 MARK = "run.json"
 """The file that marks a folder as complete and as written by this program. It is removed first and written last."""
 STAGED = ".blockselect-????????.tmp"  # hidden folder of files that are being written
-SHOWN = 3  # files named in a message
+SHOWN = 3  # maximum number of files named in a message
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
 def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path | None], *, overwrite: bool) -> None:
     """Raise an error if files cannot be written to a folder, or would replace files that this program did not write.
 
-    First, files that a killed run left unfinished are completed or removed.
+    Before these checks, output that a killed run left unfinished is completed or removed.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     names : collection of str
         Paths within the folder.
     inputs : collection of paths
-        Files that are never replaced.
+        Input files, which are never replaced.
     overwrite : bool
         Whether files that this program did not write may be replaced.
     """
@@ -68,7 +68,7 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether the folder contains a run.json of this program."""
+    """Whether the folder contains a run.json written by this program."""
     try:
         return "blockselect" in json.loads((folder / MARK).read_bytes())["versions"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -79,9 +79,9 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write all files, including run.json, or none. Older files of the same names are replaced.
 
     A new folder is filled under a hidden name and then renamed, in one step. In an existing folder, the files are
-    written to a hidden folder, older files are moved to another one, and the new files take their place. A folder that
-    contains run.json is complete, even after a power failure. After any other failure the older files are restored,
-    and no new file remains. Processes that write to the same folder wait for each other.
+    written to a hidden folder, older files are moved to another hidden folder, and the new files take their place.
+    A folder that contains run.json is complete, even after a power failure. After any other failure the older files
+    are restored, and no new file remains. Processes that write to the same folder wait for each other.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _nearest(folder: Path) -> Path:
 
 @contextmanager
 def _sole_writer(folder: Path) -> Iterator[Path]:
-    """Wait until no other process writes to the folder, and yield the existing folder to write to: `_nearest`."""
+    """Wait until no other process writes to the folder, and yield the nearest existing folder (see `_nearest`)."""
     while True:
         within = _nearest(folder)
         with _locked(within, wait=True) as is_locked:
@@ -145,7 +145,7 @@ def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
     except OSError:  # on Windows
         yield False
         return
-    import fcntl  # which Windows does not have
+    import fcntl  # not available on Windows
 
     is_locked = True
     try:
@@ -179,7 +179,7 @@ def _repair(within: Path, folder: Path) -> None:
         shutil.rmtree(staged, ignore_errors=True)
         whose = "that run" if source == staged else "the previous run"
         say(f"a run was killed while writing to {str(folder)!r}; the folder now contains the results of {whose}.")
-    if not any(within.glob(f"{STAGED}.older")):  # otherwise the next run that writes to the folder above repairs it
+    if not any(within.glob(f"{STAGED}.older")):  # otherwise a later run that writes to `within` itself repairs it
         for staged in within.glob(f"{STAGED}*"):
             shutil.rmtree(staged, ignore_errors=True)
             if not staged.exists():
@@ -187,8 +187,8 @@ def _repair(within: Path, folder: Path) -> None:
 
 
 def _replace_files(folder: Path, staged: Path, names: list[str]) -> None:
-    """Move staged files to their folder in this order. After a failure, the older files are restored."""
-    older = folder / f"{staged.name}.older"  # deleted only when none of its files is needed
+    """Move staged files into the folder, in the order of `names`; after a failure, restore the older files."""
+    older = folder / f"{staged.name}.older"  # deleted only when its files are no longer needed
     try:
         older.mkdir()
         for name in reversed(names):
@@ -221,10 +221,10 @@ def file_record(path: Path) -> dict[str, str]:
 
 
 def settings_record(estimator: Any) -> dict[str, Any]:
-    """The class and the parameters of an estimator, and those of its solver."""
+    """The class and the parameters of an estimator and, if it has one, of its solver."""
     parameters = estimator.get_params(deep=False)
     if not isinstance(parameters.get("block_model"), str | None):
-        parameters["block_model"] = "labels"  # their file is recorded with the input
+        parameters["block_model"] = "labels"  # the file of labels is recorded with the input
     if "solver" in parameters and hasattr(estimator, "_solver"):
         parameters["solver"] = settings_record(estimator._solver())  # None stands for the default solver
     return {"class": type(estimator).__name__, **parameters}

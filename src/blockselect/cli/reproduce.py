@@ -120,7 +120,7 @@ def parse_experiments(text: str) -> list[str]:
 
 
 def _show_trials(progress: Progress, done: int, known: int) -> None:
-    """Show a bar on a terminal; otherwise, as for a log, a line after each hundredth of the trials."""
+    """Show a bar on a terminal; elsewhere, such as in a log, print a line after every 1 % of the trials."""
     if sys.stderr.isatty():
         progress("trials", done, known)
     elif done % max(1, known // 100) == 0:

@@ -1,7 +1,7 @@
-"""`blockselect select`: its options, and its steps from reading to writing.
+"""`blockselect select`: its options, and its steps from reading the input to writing the results.
 
-The steps are in `selection`, `inputs` and `terminal`. These import NumPy and scikit-learn, which takes seconds, so they
-are imported only after the options have been checked.
+The steps are in `selection`, `inputs` and `terminal`. These modules import NumPy and scikit-learn, which takes
+seconds, so they are imported only after the options have been checked.
 """
 
 from __future__ import annotations
@@ -215,9 +215,7 @@ def select(
     if resamples is None:  # only the default method estimates stability by default
         resamples = RESAMPLES if method == DEFAULT else 0
     elif 0 < resamples < MIN_RESAMPLES:
-        raise Failure(
-            f"--resamples is {resamples}, which is too few; choose at least {MIN_RESAMPLES}, or 0 to skip it."
-        )
+        raise Failure(f"--resamples is {resamples}, which is too few; choose at least {MIN_RESAMPLES}, or 0 for none.")
     others = opt.parse_settings(parameters or [])
 
     from blockselect.cli import selection as work

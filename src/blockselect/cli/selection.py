@@ -34,13 +34,13 @@ NO_GRAPH = (
     "no --graph is given, so each node is linked to its nearest neighbours in the same features from which "
     "the selection is made; name a file of links, or set --neighbors if this is intended."
 )
-SCORE_FILES = ("report.html", "selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
-BLOCK_FILES = ("blocks.csv", "overview.png", "diagnostics.png")  # of methods that find blocks
+SCORE_FILES = ("report.html", "selected.csv", "scores.csv", "nodes.csv", "run.json")  # written for every method
+BLOCK_FILES = ("blocks.csv", "overview.png", "diagnostics.png")  # written for methods that find blocks
 OF_BLOCKS = ("relative_error", "candidate_errors", "explained", "levels", "candidates", "effort", "sparsity", "n_iter")
 
 
 def file_names(method: str, features: Path | None, save_matrix: bool) -> list[str]:
-    """The files that a run writes; the matrix has the format of the file of features."""
+    """The files that a run writes; the matrix has the same format as the file of features."""
     blocks = BLOCK_FILES if method in (DEFAULT, PAPER) else ()
     return [*SCORE_FILES, *blocks, *([f"matrix{matrix_suffix(features)}"] if save_matrix else [])]
 
@@ -60,7 +60,7 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
     Raises
     ------
     Failure
-        The method does not have a parameter, or does not accept its value or its combination with others.
+        If the method does not have one of the parameters, or does not accept its value or this combination of values.
     """
     selector = make_selector(method, random_state=SEED)
     known = parameters_of(selector)
@@ -87,7 +87,7 @@ def neighbors_to_link(selector: ScoreSelector) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """A finished run, of which nothing has been written yet."""
+    """A finished run whose results have not been written yet."""
 
     network: NetworkInput
     selector: ScoreSelector  # fitted
@@ -110,7 +110,7 @@ def run_selection(
     data: AttributedGraph | FeatureTable = graph
     by_blocks = isinstance(selector, BlockGuidedSelector)
     if network.built_from_features:
-        # Given only features, the selector builds the graph itself, and so knows that it is not independent of them.
+        # Given only features, the selector builds the graph itself, and so knows that the graph depends on them.
         data = FeatureTable(graph.features, graph.node_ids, graph.feature_names)
         if by_blocks:
             if selector.n_neighbors is None:
@@ -120,7 +120,7 @@ def run_selection(
     stability = None
     with collected_warnings() as messages:
         with expecting_bad_input():
-            if not by_blocks:  # its `fit` shows no progress
+            if not by_blocks:  # the `fit` of such a method shows no progress
                 progress("scores", 0, 1)
             selector.fit(data, **({"progress": progress} if by_blocks else {}))
             if n_resamples:
@@ -143,7 +143,7 @@ def json_summary(selection: Selection) -> dict[str, Any]:
 def file_contents(
     selection: Selection, command: str, *, labels: ObjectArray | None = None, save_matrix: bool = False
 ) -> dict[str, bytes]:
-    """File name → content, starting with the file to open first. The same run gives the same bytes.
+    """File name → content, starting with the file to open first. Repeating a run gives the same bytes.
 
     `labels` are known labels of the nodes, which the report compares with the blocks.
     """
@@ -179,7 +179,7 @@ def file_contents(
 
 
 def _run_record(selection: Selection) -> dict[str, Any]:
-    """What is needed to repeat the run, and its main results; no times or folders, so that runs can be compared."""
+    """What is needed to repeat the run, and its main results, without times or folders, so that runs are comparable."""
     selector, summary = selection.selector, selection.summary
     record = {
         "command": "select",

@@ -1,4 +1,4 @@
-"""Signals, such as Ctrl-C, end the command with one line on stderr."""
+"""Signal handlers: Ctrl-C and other signals end the command with one line on stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
 def end_at_once() -> None:
     """Let signals end the process immediately.
 
-    This is for imports and for the exit of the process, where an exception would print a traceback or be swallowed.
+    This is used during imports and while the process exits, where an exception would print a traceback or be swallowed.
     """
     for number in MESSAGES:
         if signal.getsignal(number) is not signal.SIG_IGN:  # a background job may ignore Ctrl-C, nohup ignores SIGHUP
@@ -30,7 +30,7 @@ def end_at_once() -> None:
 def begin_work() -> None:
     """Let signals raise `KeyboardInterrupt`, so that files and processes are cleaned up.
 
-    Every command calls this after its imports. Only the handlers that `end_at_once` has set are replaced.
+    Every command calls this after its imports. Only handlers set by `end_at_once` are replaced.
     """
     for number in MESSAGES:
         if signal.getsignal(number) is _end:
@@ -45,7 +45,7 @@ def stopped(stop: KeyboardInterrupt) -> int:
     return 128 + int(number)
 
 
-def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before anything can be recorded)
+def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before coverage is recorded)
     os.write(2, f"{waiting.line_end}{MESSAGES[number]}\n".encode())
     os._exit(128 + number)
 
@@ -60,7 +60,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 def _raise_again(swallowed: sys.UnraisableHookArgs) -> None:
     """Repeat a signal that arrived in a finaliser (`__del__`, weak reference), where Python discards exceptions."""
-    if not isinstance(swallowed.exc_value, KeyboardInterrupt) or not hasattr(signal, "setitimer"):  # Windows has none
+    if not isinstance(swallowed.exc_value, KeyboardInterrupt) or not hasattr(signal, "setitimer"):  # not on Windows
         sys.__unraisablehook__(swallowed)
         return
     number = swallowed.exc_value.args[0]

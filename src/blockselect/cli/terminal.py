@@ -32,7 +32,7 @@ from blockselect.report.sentences import blocks_found, blocks_refined, is_doubtf
 from blockselect.utils.progress import STAGES, no_progress
 from blockselect.utils.wording import count, cut, listed, number, per_cent, times, visible
 
-SHOWN = 10  # selected features, and blocks
+SHOWN = 10  # maximum number of selected features, and of blocks
 WIDE = 120  # characters per line of a table that is not shown on a terminal
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → title of its column, format of its cells
     "explained_more": ("adds", partial(per_cent, zeros=True)),
@@ -44,7 +44,7 @@ _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → titl
 
 
 class Steps(MofNCompleteColumn):
-    """Number of completed steps and of all steps, if there are several."""
+    """The numbers of completed steps and of all steps; empty for a single step."""
 
     def render(self, task: Task) -> Text:
         return super().render(task) if (task.total or 1) > 1 else Text()
@@ -64,7 +64,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         def show(stage: str, done: int, total: int) -> None:
             if stage not in stages:
                 stages[stage] = bar.add_task(STAGES.get(stage, stage), total=total)
-            # How much of a single step is done is unknown, so its bar only pulses.
+            # Progress within a single step is unknown, so its bar only pulses.
             bar.update(stages[stage], completed=done, total=None if (done, total) == (0, 1) else total)
 
         yield show

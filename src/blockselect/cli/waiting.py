@@ -9,15 +9,15 @@ from threading import Event, Lock, Thread
 
 
 class Waiting:
-    """If a command takes longer than a second, shows what it is doing: one line per stage and one dot per second."""
+    """Messages that show what a command is doing if it takes over a second: a line per stage and a dot per second."""
 
     def __init__(self, patience: float = 1.0) -> None:
-        self.patience = patience  # seconds until the first line, and between two dots
-        self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # shown: the unfinished line
+        self.patience = patience  # seconds until the first line, and between dots
+        self._doing, self._shown, self._is_slow = "loading blockselect", "", False  # _shown: the unfinished line
         self._lock, self._ended = Lock(), Event()
 
     def begin(self) -> None:
-        """Start the messages, unless the command is to be quiet."""
+        """Start the messages, unless the command line asks for quiet, help or the version."""
         if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # help and versions are shown at once
             Thread(target=self._keep_speaking, daemon=True).start()
 
@@ -38,7 +38,7 @@ class Waiting:
             yield
 
     def end(self) -> None:
-        """Stop: the command has ended, or shows its result or a progress bar."""
+        """Stop the messages, because the command has ended or shows its result or a progress bar."""
         with self._lock:
             self._ended.set()
             self._is_slow = False
@@ -64,7 +64,7 @@ class Waiting:
 
     def _show(self, text: str) -> None:
         self._shown += text
-        with suppress(OSError):  # stderr cannot be written
+        with suppress(OSError):  # stderr is not writable
             print(text, end="", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Shared by all plots: colours, axes, labels, and checks of the input."""
+"""Code shared by all plots: colours, axes, labels, and checks of the input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AMOUNTS = LinearSegmentedColormap.from_list("amounts", ["#ffffff", BLUE])
 AROUND = LinearSegmentedColormap.from_list("around", ["#f5e7cd", "#ffffff", BLUE])  # white means "as expected"
 MAX_NUMBERED = 12  # with more blocks than this, the cells of a matrix contain no numbers
 LINE = 0.17  # inches per line of names
-_SMALLEST = 4.5  # points of the names of blocks
+_SMALLEST = 4.5  # smallest font size of block names, in points
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
@@ -77,33 +77,33 @@ def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
     check_is_fitted(selector)
     if not hasattr(selector, attribute):
         raise ParameterError(
-            "source", f"is a {type(selector).__name__}, which has no {what}; pass a selector that has them."
+            "source", f"is a {type(selector).__name__}, which has no {what}; pass a selector that does."
         )
     return getattr(selector, attribute)
 
 
 def with_blocks(selector: ScoreSelector) -> BlockGuidedSelector:
-    """The selector itself; an error if it has no blocks."""
+    """Return the selector; raise an error if it has no blocks."""
     of_selector(selector, "block_model_", "blocks")
     assert isinstance(selector, BlockGuidedSelector)
     return selector
 
 
 def names_of(source: Any, feature_names: Any, n_features: int) -> list[str]:
-    """The given names, those stored in a selector, or x0, x1, …"""
+    """The given names or, by default, those stored in the selector, or x0, x1, …"""
     names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
     return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
 
 
 def block_names_of(source: Any, block_names: Any, n_blocks: int) -> list[str]:
-    """The given names, those in `blocks_` of a selector, or 0, 1, …"""
+    """The given names or, by default, those in `blocks_` of the selector, or 0, 1, …"""
     if block_names is None:
         block_names = source._block_names() if isinstance(source, BlockGuidedSelector) else range(n_blocks)
     if len(block_names) != n_blocks:
-        raise ParameterError("block_names", f"has {len(block_names)} entries for {n_blocks} blocks; pass one each.")
+        raise ParameterError("block_names", f"has {len(block_names)} entries for {n_blocks} blocks; pass one for each.")
     return [str(name) for name in block_names]
 
 
 def legible(name: str) -> str:
-    """A name as shown in a plot: shortened, and without mathtext for dollar signs."""
+    """A name as shown in a plot: shortened, and with dollar signs escaped, which would start mathtext."""
     return visible(cut(name)).replace("$", r"\$")

@@ -53,7 +53,7 @@ def block_densities(
     Parameters
     ----------
     source : fitted selector with blocks, or array of shape (k, k)
-        The densities, or a selector that has them.
+        A selector with blocks, or the densities themselves.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     induced : bool, default=False
@@ -115,7 +115,7 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
         if labels is not None:
             raise ParameterError("labels", "are for a graph; pass the graph instead of the selector, or no labels.")
         blocks, record = with_blocks(source).labels_, source._fit_result.blocks
-        assert record is not None  # it has blocks
+        assert record is not None  # every selector with blocks has this record
         links, names = record.ordered_links.toarray(), block_names_of(source, None, blocks.max() + 1)
     else:
         blocks, names = encode_labels(labels), [str(name) for name in np.unique(as_labels(labels, "labels"))]
@@ -145,8 +145,8 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
 def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
     """Draw how blocks merge into larger groups, with the names in `blocks_`.
 
-    Blocks that are joined further to the right are more similar. Groups at the levels in `levels_` are named by the
-    same rule, where names fit.
+    Blocks that are joined further to the right are more similar. Groups of blocks at the levels in `levels_` are
+    named in the same way, where their names fit.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
     k, selector = len(linkage) + 1, with_blocks(source)
     ax = axes_or_new(ax, (8, max(2.4, 1 + LINE * k)))
     names = selector._names(selector._markers())
-    order = leaf_order(linkage, np.zeros(k, dtype=np.intp))  # by number as far as the tree allows
+    order = leaf_order(linkage, np.zeros(k, dtype=np.intp))  # ordered by number as far as the tree allows
     ax.set_yticks(range(k), [legible(names[block].text) for block in order], fontsize=7)
     ax.set_ylim(k - 0.5, -0.5)
     ax.yaxis.tick_right()
@@ -172,7 +172,7 @@ def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("log-likelihood loss from merging blocks (nats)")
     ax.set_title(f"Tree of {count(k, 'block')}", loc="left")
     stems = _draw_branches(ax, linkage, order)
-    labels: dict[frozenset[int], str] = {}  # a branch at several levels has the name in `blocks_`, if there is one
+    labels: dict[frozenset[int], str] = {}  # a branch at several levels is named as at the level in `blocks_`
     for n_groups in sorted(source.levels_["n_blocks"], key=lambda number: abs(number - COARSE)):
         groups = groups_at(linkage, n_groups)
         for group, name in enumerate(selector._group_names(groups, names)):
@@ -198,7 +198,7 @@ def _draw_branches(ax: Axes, linkage: FloatArray, order: IntArray) -> dict[froze
 
 
 def _label_branches(ax: Axes, labels: list[tuple[float, float, str]]) -> None:
-    """Write each label at its position (x, y), in order, unless it would overlap an earlier label or the blocks."""
+    """Write each label at its position (x, y) unless it would overlap an earlier label or the block names."""
     ax.figure.figure.draw_without_rendering()  # gives the axes their final size
     taken: list[Any] = []
     for x, y, text in labels:

@@ -34,7 +34,7 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers, check_whole
 from blockselect.utils.wording import count, lift_in_cell, number, per_cent
 
-SHOWN = 20  # features whose names are legible
+SHOWN = 20  # number of features for which names are legible
 SIZES = "number of top-ranked features (log scale)"
 _MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell contains a number
 _LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
@@ -54,7 +54,7 @@ def scores(
     Parameters
     ----------
     source : fitted selector, or array of shape (m,)
-        The scores, or any selector of this package.
+        Any selector of this package, or the scores themselves.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     support : boolean array of shape (m,), optional
@@ -174,7 +174,7 @@ def stability(
     support : boolean array of shape (m,), optional
         Which features are selected; by default all features of an array.
     X, adjacency
-        For a selector: the network of the fit, which is resampled.
+        For a selector: the network it was fitted to, which is resampled.
     n_resamples : int, default=8
         Number of resampled graphs, if the stability is estimated.
 
@@ -185,7 +185,7 @@ def stability(
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
         if X is None:
-            raise ParameterError("X", "is missing; pass the network of the fit, which is resampled: X=X, adjacency=A.")
+            raise ParameterError("X", "is missing; pass the fitted network, which is resampled: X=X, adjacency=A.")
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
@@ -265,7 +265,7 @@ def explained(
 
 
 def sizes_with_room(sizes: Sequence[int]) -> list[int]:
-    """Which of these increasing numbers fit below a log axis: the last, and each that is far enough from the next."""
+    """The increasing `sizes` that fit as labels of a log axis: the last, and each far enough from the next one kept."""
     kept = [sizes[-1]]
     for size in reversed(sizes):
         if log2(kept[0] / size) >= max(log2(sizes[-1]), 1) / 8:
@@ -276,7 +276,7 @@ def sizes_with_room(sizes: Sequence[int]) -> list[int]:
 def _explained_by(selector: BlockGuidedSelector) -> Any:
     """The curve that the fit kept or, after a fit to row chunks, the shares of the selected features."""
     if selector.block_model_.n_blocks == 1:
-        raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
+        raise ParameterError("source", "has only one block, so there is nothing to explain; pass a selector with more.")
     found = selector._fit_result.explained
     if found is None and hasattr(selector, "explained_"):
         return np.arange(1, len(selector.explained_) + 1), selector.explained_
@@ -284,7 +284,7 @@ def _explained_by(selector: BlockGuidedSelector) -> Any:
 
 
 def _curve(found: Any) -> pd.DataFrame:
-    """Numbers of features and the shares they explain, with those of random features if known."""
+    """Numbers of features and the shares they explain, with the shares of random features if known."""
     columns = ["n_features", "share"]
     try:
         curve = pd.DataFrame(found["curve"] if isinstance(found, Mapping) else dict(zip(columns, found, strict=True)))

@@ -40,7 +40,7 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
     history = of_selector(source, "history_", "losses") if isinstance(source, ScoreSelector) else source
     for kind, colour, line in (("reconstruction", BLUE, "-"), ("profile", AMBER, "--")):
         given = history.get(kind, ()) if isinstance(history, Mapping) else getattr(history, kind, ())
-        values = as_numbers("source", given, (None,), f"losses by iteration under {kind}, as in history_ of a BMGUFS")
+        values = as_numbers("source", given, (None,), f"losses by iteration under {kind}, as in BMGUFS.history_")
         relative = values / (values[0] or 1.0)
         ax.plot(range(len(relative)), relative, color=colour, linestyle=line, linewidth=2)
         ax.annotate(
@@ -78,7 +78,7 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     _check_columns(table, wanted, "pass candidates_table_ of a BlockModelSelector")
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
-    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # draws those used on top
+    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # used candidates on top
         level, colour = families.index(row["family"]), BLUE if row["in_consensus"] else GREY
         ax.plot([row["gain_at_start"], row["gain"]], [level, level], color=colour, linewidth=0.8, zorder=2)
         face = colour if row["in_consensus"] else "white"
@@ -169,7 +169,7 @@ def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
 
 
 def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> None:
-    """Draw one line per method, with its name at the end; the best at the largest number is blue, the others grey."""
+    """Draw one line per method, named at its end; the best method at the largest number of features is blue."""
     best = table[table["n_features"] == sizes[-1]].set_index("method")[measure].idxmax()
     for method, rows in table.groupby("method"):
         ordered = rows.sort_values("n_features")

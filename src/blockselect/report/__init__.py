@@ -1,4 +1,7 @@
-"""The findings of a selector as data, tables, figures and an HTML report. The last two need the extra `report`."""
+"""The findings of a selector as data, tables, figures and an HTML report.
+
+Figures and the report need the extra `report`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

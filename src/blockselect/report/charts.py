@@ -18,10 +18,10 @@ from blockselect.utils.wording import count, cut, number, per_cent
 WIDTH, HEIGHT = 460, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # margins, as in the template
 _ON_TOP = _TOP + 4  # height of a label above all lines
-_RANKS = 400  # features in a chart by rank, at most
+_RANKS = 400  # maximum number of features in a chart by rank
 _UNBOUNDED = ("prevalence", "degree", "autocorrelation")  # measures whose chart ends at the largest value
-_NAME_ROOM = 19  # distance between the names of two blocks
-_ALONG = 20  # characters of a name
+_NAME_ROOM = 19  # smallest distance between the names of two blocks
+_ALONG = 20  # maximum number of characters of a name along an axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
 def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
     """A measure by rank, for twice as many features as are selected; None if it was not computed.
 
-    Filled dots are selected features; the cut is drawn if these come first. The axis goes from 0 to 1 for
-    probabilities, otherwise from 0, or the lowest value if that is negative, to the highest.
+    Filled dots are selected features; if they have the first ranks, a vertical line follows them. The axis goes from 0
+    (or the lowest value, if negative) to 1 for probabilities and to the highest value otherwise.
     """
     if measure not in summary["measures"]:
         return None
@@ -123,7 +123,7 @@ def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
 
 
 def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
-    """A loss by iteration."""
+    """The values of a loss by iteration."""
     low, high = min(losses), max(losses)
     pad = 0.08 * (high - low) or abs(high) or 1.0
     plane = _Plane(0, len(losses) - 1, low - pad, high + pad)
@@ -143,7 +143,7 @@ def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def icicle(tree: list[list[dict[str, Any]]], order: Sequence[int]) -> list[list[dict[str, Any]]]:
-    """The tree of a summary as a table: one row per block, in this order, and one column per level, coarse to fine.
+    """The tree of a summary as a table: one row per block, in the given order, one column per level, coarse to fine.
 
     A cell is a group with its row and column spans; it spans all levels at which it has the same blocks.
     """

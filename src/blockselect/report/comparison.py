@@ -109,6 +109,6 @@ def _by_figure(comparison: Comparison, number: int) -> list[ComparisonRow]:
 
 
 def _common(comparison: Comparison, selected: list[list[int]]) -> list[str]:
-    """Names of the features that every method selected, in the order of the first; none for a single method."""
+    """Names of the features that every method selected, in the order of the first method; empty for a single method."""
     shared = set.intersection(*map(set, selected)) if len(selected) > 1 else set()
     return [comparison.names[column] for columns in selected[:1] for column in columns if column in shared]

@@ -27,7 +27,7 @@ from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, best_fir
 from blockselect.utils.errors import ParameterError
 
 _ROWS_BYTES = 9_000_000  # maximum size of the table of features in the page
-_MAX_LABELS = 20  # known labels with a column of their own
+_MAX_LABELS = 20  # maximum number of known labels with a column of their own
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
 _LONG = 60  # characters; longer values are not written out
 
@@ -88,7 +88,7 @@ def page_details(
 
 
 def _registered_name(selector: BaseEstimator) -> str | None:
-    """The name of the method with these settings in the registry."""
+    """The name under which the registry lists the method with these settings, if any."""
     parameters = selector.get_params(deep=False)
     fits = (
         name
@@ -105,9 +105,9 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
     -------
     dict
         The `names` of the most frequent labels (at most 20), the number of all labels (`n_labels`), the `counts` of
-        nodes by block and label (other labels share a last column), in how many blocks at least half of the nodes have
-        the same label (`n_uniform`), the most frequent label of each block with its share (`most`), and the normalised
-        mutual information (`nmi`).
+        nodes by block and label (any other labels share the last column), the number of blocks in which at least half
+        of the nodes have the same label (`n_uniform`), the most frequent label of each block with its share (`most`),
+        and the normalised mutual information (`nmi`).
     """
     values = as_labels(labels_by_id(labels, node_ids, "labels"), "labels")
     if len(values) != len(blocks):
@@ -127,15 +127,15 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
 
 
 def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
-    """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
+    """Features as compact rows, the selected ones first, then by rank, as many as fit into the page.
 
     Returns
     -------
     dict
-        The `rows`, the names of their `columns`, and those columns that are `measures`. `blocks` are the blocks that a
-        feature marks, the strongest evidence first, and `lift` its lift in the first of them (1 if there is none). A
-        `strip` has one digit per block: the mean of the feature there, relative to its highest mean (9). Both are empty
-        for methods without blocks.
+        The `rows`, the names of their `columns`, and the names of the columns that are `measures`. The column `blocks`
+        contains the blocks that a feature marks, strongest evidence first, and `lift` its lift in the first of them (1
+        if there is none). The column `strip` has one digit per block: the mean of the feature there, relative to its
+        highest mean (9). For methods without blocks, `blocks` and `strip` are empty.
     """
     names, ranking, scores = (summary[key] for key in ("feature_names", "ranking", "scores"))
     n = len(names)
@@ -150,7 +150,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dic
     selected = {row["index"] for row in summary["selected"]}
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
-    for index in sorted(np.argsort(ranking).tolist(), key=lambda index: index not in selected):  # a stable sort
+    for index in sorted(np.argsort(ranking).tolist(), key=lambda index: index not in selected):  # the sort is stable
         row = [
             names[index],
             ranking[index],
@@ -178,7 +178,7 @@ def block_strips(block_means: FloatArray) -> list[str]:
 
 
 def _short(number: float, digits: int = 4) -> float:
-    """Round to a few significant digits; the files have full precision."""
+    """Round to a few significant digits; the CSV files have full precision."""
     return number if isinstance(number, int) else float(f"{number:.{digits}g}")
 
 

@@ -16,12 +16,12 @@ from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.utils.wording import count, cut, number
 
 _STEPS = 120  # iterations of the layouts
-_MAX_DRAWN = 40  # blocks
-_WIDE, _HIGH = 860, 440  # largest drawing of blocks
-_NARROW = 360  # its width on a phone
-_LINKS = 3  # lines between blocks, as a multiple of the number of blocks
-_FAINT = 0.05  # lines below this share of the densest pair are not drawn
-_PARTNERS = 2  # strongest neighbours of each block, which the layout keeps near it
+_MAX_DRAWN = 40  # with more blocks than this, their network is not drawn
+_WIDE, _HIGH = 860, 440  # largest size of the drawing of blocks
+_NARROW = 360  # width of this drawing on a phone
+_LINKS = 3  # maximum number of lines between blocks, as a multiple of the number of blocks
+_FAINT = 0.05  # pairs of blocks below this share of the highest density get no line
+_PARTNERS = 2  # number of strongest neighbours that the layout keeps near each block
 _NAME = 15  # characters per line of a name below a block
 _LETTER, _LINE = 8, 13  # width of a character in a wide font, and height of a line
 
@@ -115,12 +115,15 @@ def _block_places(between: FloatArray, radii: FloatArray, names: list[list[str]]
     margins = boxes.max(axis=0) / 2
     places = margins + node_places(csr_array(near), np.arange(len(radii))) * (area - 2 * margins)
     places = _without_overlap(places, boxes, area)
-    places[:, 1] += radii - boxes[:, 1] / 2  # from the middle of circle and name to that of the circle
+    places[:, 1] += radii - boxes[:, 1] / 2  # from the centre of the box to the centre of its circle
     return places
 
 
 def _without_overlap(places: FloatArray, boxes: FloatArray, area: FloatArray) -> FloatArray:
-    """Move boxes (k, 2) around these middles (k, 2) apart until none overlap, as far as the area has room."""
+    """Move overlapping boxes apart, as far as the area has room, and return their new centres (k, 2).
+
+    `places` (k, 2) contains the centres of the boxes, `boxes` (k, 2) their widths and heights.
+    """
     before = np.sign(np.subtract.outer(np.arange(len(places)), np.arange(len(places))))[..., None]
     room = (boxes[:, None] + boxes[None]) / 2 + 3
     for _ in range(_STEPS):
@@ -128,7 +131,7 @@ def _without_overlap(places: FloatArray, boxes: FloatArray, area: FloatArray) ->
         overlap = np.maximum(room - np.abs(apart), 0.0)
         overlap[overlap.min(axis=2) == 0] = 0.0
         overlap[np.arange(len(places)), np.arange(len(places))] = 0.0
-        shortest = overlap == overlap.min(axis=2, keepdims=True)  # the direction in which they part soonest
+        shortest = overlap == overlap.min(axis=2, keepdims=True)  # the direction of the shorter move
         way = np.where(apart == 0, before, np.sign(apart))
         places = np.clip(places + 0.3 * (way * overlap * shortest).sum(axis=1), boxes / 2, area - boxes / 2)
     return places

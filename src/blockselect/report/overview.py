@@ -24,7 +24,7 @@ _LINE = 110  # characters of the headline that fit the width of the figure
 
 
 def draw_overview(summary: dict[str, Any]) -> Figure:
-    """Draw the top features and their lift in each block, the blocks by links and by features, and what is explained.
+    """Draw the top features, their lift in each block, the links and similarity of blocks, and the share explained.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
 
 
 def draw_diagnostics(summary: dict[str, Any]) -> Figure:
-    """Draw diagnostics of the fit: the candidate block models (for BMGUFS the losses), and the stability if known.
+    """Draw diagnostics of the fit: the candidate block models (or the losses of BMGUFS), and the stability if known.
 
     Parameters
     ----------

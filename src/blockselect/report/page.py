@@ -26,13 +26,13 @@ from blockselect.utils.arrays import FloatArray
 from blockselect.utils.parameters import check_page_path
 from blockselect.utils.wording import count, cut, lift_in_cell, number, per_cent, times
 
-_STATIC_ROWS = 200  # features in the table if JavaScript is off
+_STATIC_ROWS = 200  # maximum number of features in the table if JavaScript is off
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # column headers
 _BY_CHANCE = "Features below this line may be associated with the network only by chance."
 _LINK_INK = (59, 130, 196)  # visible on white and on black
-_CARDS = 12  # blocks with a card of their own
+_CARDS = 12  # number of blocks with a card of their own, or one more if no others are left
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # control characters except tabs and line breaks
-_HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
+_HEAT_CELLS = 40_000  # maximum number of cells in the heat map, about a megabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,7 +77,7 @@ def make_report(
     Parameters
     ----------
     selector : fitted selector of this package
-        The reports of BMGUFS and BlockModelSelector cover features and blocks. Those of other methods show the
+        The reports of BMGUFS and BlockModelSelector cover features and blocks. Reports of other methods show the
         features, where they occur, and whether they are associated with the network.
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
@@ -88,7 +88,7 @@ def make_report(
     warnings : sequence of str
         Warnings of the fit.
     labels : array of shape (n,), Series or dict, optional
-        Known labels of the nodes, in the order of the nodes or by their ids. They are only compared with the
+        Known labels of the nodes, in the order of the nodes or keyed by node id. They are only compared with the
         blocks; for methods without blocks, they are ignored with a warning on the page.
     summary : dict, optional
         The result of :func:`blockselect.report.summarize`, if you have it already; `stability` is then ignored.
@@ -140,7 +140,7 @@ def _about_blocks(summary: dict[str, Any], ordered_links: FloatArray | None) -> 
 
 
 def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The blocks that get a card (the largest, but no small ones) and the other blocks, largest first."""
+    """The blocks that get a card (the largest ones that are not `small`) and the other blocks, largest first."""
     described = zip(blocks["sizes"], blocks["described"], strict=True)
     every = [{"block": block, "size": size, **about} for block, (size, about) in enumerate(described)]
     every.sort(key=lambda one: -one["size"])
@@ -150,7 +150,7 @@ def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, 
 
 
 def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The selected features that fit into the heat map, by the block they mark, blocks in the order of the tree."""
+    """The selected features that fit into the heat map, sorted by the block they mark, in tree order."""
     k, places = summary["blocks"]["count"], [*summary["blocks"]["order"], None]
     shown = summary["selected"][: max(1, _HEAT_CELLS // k)] if k > 1 else []
     return sorted(shown, key=lambda row: (places.index(row["marked_block"]), row["rank"]))
@@ -199,7 +199,7 @@ def digits(value: float, n_digits: int, zero: str = "0") -> str:
 
 
 def shade(value: float, steps: Sequence[float]) -> str:
-    """The CSS class of a coloured cell: p1, p2 or p3 from the first, second or third step on, z below."""
+    """The CSS class of a coloured cell: p1, p2 or p3 if the value reaches the first, second or third step, else z."""
     passed = sum(value >= step for step in steps)
     return f"p{passed}" if passed else "z"
 

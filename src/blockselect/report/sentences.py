@@ -1,4 +1,4 @@
-"""The findings of a selection as sentences with their numbers, for readers who have not read the paper."""
+"""The findings of a selection as sentences with numbers, for readers who have not read the paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blockselect.utils.arrays import FloatArray
 from blockselect.utils.wording import count, in_text, listed, number, per_cent, times
 
 STABLE = 0.9  # features with at least this stability are called stable
-_HARDLY = 0.05  # standard deviations; smaller differences count as none
+_HARDLY = 0.05  # standard deviations; smaller differences count as zero
 
 
 def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -58,7 +58,7 @@ def follows_network(summary: dict[str, Any]) -> str | None:
             "feature matrix in the same order as the nodes of the graph?"
         )
     these = "The selected feature is" if chosen == 1 else "The selected features are"
-    return (  # evidence is clear only with the smallest p-value that so many permutations can give
+    return (  # `is_clear` requires the smallest p-value that this number of permutations can give
         f"{these} more strongly associated with this network than with any of {N_PERMUTATIONS} random relabelings of "
         f"its nodes (p ≤ {p_value})."
     )
@@ -71,7 +71,7 @@ def lead(summary: dict[str, Any]) -> list[str]:
 
 
 def main_findings(summary: dict[str, Any]) -> list[str]:
-    """The first sentences of page and terminal: the share explained and the evidence, which comes first if in doubt."""
+    """The first sentences on page and terminal: the share explained and the evidence, which comes first if unclear."""
     follows, explain = follows_network(summary), features_explain(summary) if "explained" in summary else None
     ordered = (follows, explain) if is_doubtful(summary) else (explain, follows)
     return [sentence for sentence in ordered if sentence is not None]
@@ -302,14 +302,14 @@ def agreement(summary: dict[str, Any]) -> float | None:
 def does_it_fit(summary: dict[str, Any]) -> str:
     """The finding of section 3."""
     if summary["blocks"]["count"] == 1:
-        return "With one block there is nothing to compare."
+        return "There is only one block, so there is nothing to compare."
     text = f"{per_cent(share_within(summary))} of the links are within blocks."
     if is_doubtful(summary):
         return f"{text} The features are not compared with the links, because there is no evidence of an association."
     fit = agreement(summary)
     if fit is None:
         return text
-    if fit < 0.4:  # the features may explain the blocks even so
+    if fit < 0.4:  # the features may still explain the blocks
         return (
             f"{text} The selected features carry little information about how the blocks are connected (correlation "
             f"{fit:.2f}); section 4 shows how well they explain which block each node belongs to."
@@ -319,9 +319,9 @@ def does_it_fit(summary: dict[str, Any]) -> str:
 
 
 def pattern_difference(summary: dict[str, Any]) -> FloatArray:
-    """How much more strongly features than links associate each pair of blocks (k, k), standardised."""
+    """Standardised association of each pair of blocks in the features minus that in the links, (k, k)."""
     difference: FloatArray = np.subtract(summary["blocks"]["feature_pattern"], summary["blocks"]["link_pattern"])
-    return difference.round(2) + 0.0  # without rounding errors and −0
+    return difference.round(2) + 0.0  # rounding removes numerical noise, and adding 0.0 avoids −0
 
 
 def furthest(summary: dict[str, Any]) -> str:
@@ -367,7 +367,7 @@ def how_sure(summary: dict[str, Any]) -> str:
 
 
 def _at_all_levels(summary: dict[str, Any]) -> str:
-    """Which blocks section 4 refers to, if these are more than the blocks of the first sentence."""
+    """The levels and block models that section 4 covers, if these are more than the first sentence covers."""
     n_levels = len(summary["levels"] or [])
     n_models = sum(row["in_consensus"] for row in summary["candidates"] or [])
     levels = f"all {count(n_levels)} levels" if n_levels > 1 else ""

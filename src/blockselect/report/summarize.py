@@ -23,7 +23,7 @@ from blockselect.utils.parameters import as_numbers, check_entries
 from blockselect.utils.wording import feature_labels
 
 SMALL = 0.01  # blocks with a smaller share of the nodes are called small
-_OTHERS = 10  # unselected markers listed per block
+_OTHERS = 10  # maximum number of unselected markers listed per block
 
 
 def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
@@ -44,33 +44,36 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
         selector does not provide are None.
 
         - `counts`: the numbers of nodes, links, features and so on.
-        - `selected`: one entry per selected feature, best first, with the share of nodes that have it, all
-          `marked_blocks` (where it is significantly more common, the strongest evidence first; see
-          :func:`blockselect.blockmodels.markers.block_markers`), their number (`n_marked_blocks`), and the first of
-          them (`marked_block`, with `block_name` and the `lift` there; None, None and 1 if there is none).
+        - `selected`: one entry per selected feature, best first, with its `prevalence` (share of nodes that have it),
+          all `marked_blocks` (in which it is significantly more common than in the whole network, strongest evidence
+          first; see :func:`blockselect.blockmodels.markers.block_markers`), their number (`n_marked_blocks`), and the
+          first of them (`marked_block`) with its name (`block_name`) and the `lift` of the feature there (None, None
+          and 1 if the feature marks no block).
         - `feature_names`, `scores`, `ranking` and `measures` (beyond_chance as 0 or 1, explained_more, explained_alone,
           stability, p_value and q_value, if computed): one value per feature, in the order of the columns.
-        - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
-          blocks were `given`, whether they were refined with the features (`refine`: `made`, whether that was
-          `automatic`, and the `reason`), `seed_agreement` (`block_agreement_`; None if unknown), their `sizes`, which
-          blocks are `small` (less than 1 % of the nodes), their `order` along the tree, the `density` of their links
-          (paper: M), their `similarity` in the selected features, the standardised patterns of both (see
-          `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), and what
-          `describe_block` says of each block (`described`): `name`, `name_origin` (selected or other for a marker,
-          node, links, number or given), `share_within`, `stability`, its `links`, the `markers` among the selected
-          features, the first ten `other_markers` with the number of all (`n_other_markers`), and `typical_nodes`
-          (empty for nodes without names).
-        - `tree`: the blocks merged into fewer at each level, coarse to fine. A level is a list of groups, each with
-          `name`, `name_origin` (also blocks, for a group named after its largest blocks), `blocks` and `size`. None
-          for BMGUFS, and for one block.
+        - `blocks`: their `count` and the `reason` for it, whether it was chosen from the graph (`automatic`) or the
+          blocks were `given`, whether they were refined with the features (`refine`, with the entries `made`,
+          `automatic` and `reason`), `seed_agreement` (`block_agreement_`; None if unknown), their `sizes`, which
+          blocks are `small` (less than 1 % of the nodes), their `order` along the tree, the `density` of links
+          between blocks (paper: M), their `similarity` in the selected features, the standardised patterns of both
+          (`link_pattern` and `feature_pattern`; see `block_patterns`), the link weight between each pair of blocks
+          (`link_weights`, where each link is counted from both ends), and a description of each block (`described`).
+        - `blocks["described"]`: the `name` of the block, what it is named after (`name_origin`: "selected" for a
+          selected marker, "other" for an unselected one, "node" for a typical node, "links" for the block it links
+          to; "number" if it is numbered, and "given" if the user named it), `share_within`, `stability`, its
+          `links`, its `markers` among the selected features, its first ten `other_markers`, the number of all its
+          unselected markers (`n_other_markers`), and `typical_nodes` (empty for nodes without names).
+        - `tree`: the groups of similar blocks at each level, coarse to fine. Each group has a `name`, `name_origin`
+          (as above, or "blocks" if it is named after its largest blocks), `blocks` and `size`. None for BMGUFS, and
+          if there is only one block.
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
-        - `levels`: the share that the selected features explain (`explained`) of the blocks merged into fewer
-          (`n_blocks`), coarse to fine.
+        - `levels`: the share of the block structure that the selected features explain (`explained`) when blocks are
+          merged into `n_blocks` groups, coarse to fine.
         - `network_evidence`: whether the selected features are associated with this graph: `p_value`,
           `autocorrelation` and `is_clear` of `network_evidence_`; None if this was not tested.
-        - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
+        - `candidates`: how well each candidate block model explains the links and features, and whether it is kept.
         - `effort`: how much of the requested search was done, and whether it was cut short for a large network.
-        - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
+        - `sparsity` (paper: γ), `loss_history` and `n_iter`: the sparsity, losses and number of iterations of BMGUFS.
     """
     if not isinstance(selector, BlockGuidedSelector):
         return summarize_scores(selector, stability=stability)
@@ -122,8 +125,8 @@ def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = 
 
     It contains `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`. The
     measures also say where features occur: `prevalence` (share of nodes), mean `degree` of the nodes that have
-    the feature, and `autocorrelation` (correlation between linked nodes). `mean_degree` is that of all nodes. An
-    undefined score is None.
+    the feature, and `autocorrelation` (correlation between linked nodes). `mean_degree` is the mean degree of
+    all nodes. An undefined score is None.
     """
     result = _reportable(selector)
     assert result.links is not None  # see `_reportable`
@@ -137,7 +140,7 @@ def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = 
 
 
 def _reportable(selector: Any) -> Result:
-    """The record of a fit; an error for anything but a fitted selector whose record is enough for a report."""
+    """Return the record of a fit; raise an error if it does not suffice for a report, or if there is none."""
     if not isinstance(selector, ScoreSelector):
         raise ParameterError(
             "selector", f"is of type {type(selector).__name__}; pass a fitted selector, such as BlockModelSelector."
@@ -149,7 +152,7 @@ def _reportable(selector: Any) -> Result:
             "describe_block() and the plots, or fit the same features as one matrix (sparse if it is large)."
         )
     if result.links is None:
-        raise ValueError("a report shows the features on a graph, but fit was given none: fit(X, adjacency=graph).")
+        raise ValueError("a report shows the features on a graph, but fit was given none; use fit(X, adjacency=graph).")
     return result
 
 
@@ -217,14 +220,14 @@ def marked_blocks(markers: Markers, features: IntArray) -> list[list[int]]:
 def _blocks(
     selector: BlockGuidedSelector, result: Result, described: list[BlockDescription], means: FloatArray
 ) -> dict[str, Any]:
-    """What the summary says about the k blocks; `means` (k, d) are those of the selected features."""
+    """What the summary says about the k blocks; `means` (k, d) are the block means of the selected features."""
     model, k, linkage = selector.block_model_, len(described), getattr(selector, "linkage_", None)
     order = range(k) if linkage is None else leaf_order(linkage, np.zeros(k, dtype=np.intp)).tolist()
     similarity, reflected = means @ means.T, model.reflected().density
     refine = None  # BMGUFS never refines blocks
     if isinstance(selector, BlockModelSelector):
         refine = {"made": selector.refined_, "automatic": selector.refine == "auto", "reason": selector.refine_reason_}
-    assert result.blocks is not None  # every selector with blocks has them
+    assert result.blocks is not None  # every selector with blocks has this record
     return {
         "count": k,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
@@ -279,7 +282,7 @@ def block_names(summary: dict[str, Any]) -> list[str]:
 
 
 def small_blocks(sizes: Sequence[int]) -> list[int]:
-    """Blocks with less than 1 % of the nodes, if there are at least two; these are reported together.
+    """Blocks with less than 1 % of the nodes, which are reported together; empty unless there are at least two.
 
     Examples
     --------
@@ -296,7 +299,7 @@ def small_blocks(sizes: Sequence[int]) -> list[int]:
 def block_patterns(pairs: FloatArray) -> FloatArray:
     """Standardise each row of a matrix of block pairs (k, k); a constant row becomes 0.
 
-    The row of a block then shows which blocks it is tied to more or less than on average, whatever the unit.
+    The row of a block then shows to which blocks it is tied more or less strongly than on average.
     """
     apart = pairs - pairs.mean(axis=1, keepdims=True)
     spread = apart.std(axis=1, keepdims=True)

@@ -1,6 +1,6 @@
 """The tables of a summary as CSV text, with numbers in full precision.
 
-Names may come from untrusted files, so they are escaped: no spreadsheet executes them as formulas.
+Names may come from untrusted files, so they are escaped to keep spreadsheets from executing them as formulas.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def selected_table(summary: dict[str, Any]) -> str:
     """One line per selected feature, best first.
 
     The columns are rank, feature, score, the available measures, the share of nodes that have the feature, the block
-    it marks most clearly, the name of this block, its lift there, how many blocks it marks, and its mean in each block.
+    it marks most clearly, the name of that block, the lift of the feature there, how many blocks it marks, and its mean
+    in each block.
     """
     rows, columns = summary["selected"], ["rank", "name", "score", *summary["measures"]]
     if "blocks" in summary:

@@ -2,7 +2,7 @@
 (function () {
   const PAGE = 25, PRINTED = 1000;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const at = Object.fromEntries(data.columns.map((name, place) => [name, place])); // column of a row by its name
+  const at = Object.fromEntries(data.columns.map((name, place) => [name, place])); // column name → its place in a row
   const byId = (id) => document.getElementById(id);
   const search = byId("search"), block = byId("block"), which = byId("which"), stable = byId("stability");
   const table = byId("table"), body = table.tBodies[0];
@@ -100,7 +100,7 @@
     return made;
   }
 
-  // Rows of the features shown; sorted by rank, a line precedes the first feature that may be associated by chance.
+  // Rows of the features shown. If sorted by rank, a line precedes the first feature that may be associated by chance.
   function rows(first, last) {
     const made = shown.slice(first, last).map(row);
     const byRank = sorted.by === at.rank && !sorted.down && data.measures.includes("beyond_chance");
@@ -235,7 +235,7 @@
     link.addEventListener("click", () => {
       block.value = link.dataset.block;
       choose();
-      if (!shown.length && which.value === "selected") { which.value = "all"; choose(); } // it has only unselected markers
+      if (!shown.length && which.value === "selected") { which.value = "all"; choose(); } // the block has only unselected markers
     });
   }
   addEventListener("beforeprint", () => body.replaceChildren(...rows(0, PRINTED)));
