@@ -152,7 +152,7 @@ def test_a_column_of_lists_is_refused_before_it_is_read(tmp_path, suffix):
     pytest.importorskip("pyarrow")
     getattr(pd.DataFrame({"id": ["x", "y"], "a": [[1, 2], [3]]}), f"to_{suffix}")(tmp_path / f"f.{suffix}")
     for read in (read_features, read_graph):
-        with pytest.raises(ValueError, match=r"f\..*: column 'a' is of type list.*write it without this column"):
+        with pytest.raises(ValueError, match=r"f\..*: column 'a' is of type list.*write the file without this column"):
             read(tmp_path / f"f.{suffix}")
 
 

@@ -126,8 +126,8 @@ def test_blocks_that_do_not_cover_the_nodes_once_are_refused(labels, ids, messag
 
 def test_igraph_results_that_are_not_a_partition_are_refused():
     graph = clustering(IDS.tolist()).graph
-    with pytest.raises(ParameterError, match=r"is a VertexDendrogram of igraph.*dendrogram\.as_clustering\(\)"):
+    with pytest.raises(ParameterError, match=r"is an igraph VertexDendrogram.*dendrogram\.as_clustering\(\)"):
         labels_by_id(graph.community_walktrap(), IDS)
     cover = type(clustering().as_cover())(graph, [[0, 1, 2], [2, 3]])
-    with pytest.raises(ParameterError, match=r"is a VertexCover of igraph.*graph\.community_multilevel\(\)"):
+    with pytest.raises(ParameterError, match=r"is an igraph VertexCover.*graph\.community_multilevel\(\)"):
         labels_by_id(cover, IDS)

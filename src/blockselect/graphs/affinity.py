@@ -19,25 +19,25 @@ from blockselect.utils.errors import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
-Block = tuple[slice, FloatArray]  # some nodes, and the weights between them and all nodes from the first of them on
+Block = tuple[slice, FloatArray]  # consecutive nodes, and weights between them and all nodes from the first of these
 
-BLOCK_SIZE = 128  # nodes whose affinities to all others are in memory at a time
+BLOCK_SIZE = 128  # number of nodes whose affinities to all other nodes are in memory at a time
 NEXT_TO_NONE = 1e-6  # total affinity to other nodes below which a node counts as isolated
 
 
 def neighbour_affinity(
     features: Features, n_neighbors: int = 5, *, weights: Weights = "heat", width: Width = 1.0
 ) -> Sparse:
-    """Affinity between each node and its nearest neighbours; the larger of the two directions of each pair.
+    """Affinity between each node and its nearest neighbours; for each pair, the larger of the two directions.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
     n_neighbors : int
-        Number of nearest nodes by Euclidean distance (for "cosine": between rows scaled to unit length), at most all
-        other nodes. Among equally near nodes, the first ones are used.
+        Number of nearest nodes by Euclidean distance (for "cosine": between rows scaled to unit length), or all
+        other nodes if there are fewer. Among equally near nodes, those with the lowest indices are used.
     weights : {"heat", "binary", "cosine"}
-        exp(−d²/2t²) for the distance d; 1; or the cosine similarity of the two rows, if it is positive.
+        Respectively: exp(−d²/2t²) for the distance d, 1, and the cosine similarity of the two rows, if positive.
     width : float or "mean"
         Width t of the heat kernel; "mean" is the mean distance to the neighbours.
 
@@ -74,7 +74,7 @@ class RadialAffinity:
     """
 
     features: Features  # (n, m) float64; CSR if few values are non-zero, otherwise centred
-    squared_lengths: FloatArray  # (n,) of their rows
+    squared_lengths: FloatArray  # (n,) squared lengths of the rows of the features
     width: float  # t
 
     @property
@@ -110,7 +110,7 @@ class RadialAffinity:
         return others + 1, np.maximum(squares - 2 * shared, 0)
 
     def times(self, vectors: FloatArray, blocks: Sequence[Block] | None = None) -> FloatArray:
-        """The product of the affinity and one or more vectors (n, …), from `blocks` if these are given."""
+        """The product of the affinity and one or more vectors (n, …), computed from `blocks` if given."""
         result = np.array(vectors)
         for nodes, weights in self.blocks() if blocks is None else blocks:
             result[nodes.start :] += weights @ vectors[nodes]

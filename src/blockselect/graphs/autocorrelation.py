@@ -1,4 +1,4 @@
-"""Autocorrelation of features along links beyond what the depths of the nodes explain (the models of Hotspot).
+"""Autocorrelation of features along links beyond what the depths of the nodes explain (Hotspot's null models).
 
 The depth of a node is the sum of its features. `mean_and_sd(depths, columns)` of a null model gives the mean and the
 standard deviation of a feature at a depth if links did not matter; depths and columns are broadcast, and the standard
@@ -22,7 +22,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _CHUNK_ENTRIES = 2**22  # maximum number of entries of a dense array with some of the columns
 
-_N_BINS = 30  # bins of nodes by depth, for the Bernoulli model
+_N_BINS = 30  # number of bins of nodes by depth in the Bernoulli model
 _DECIMALS = 12  # decimals of logarithms, so that rounding of a quantile does not decide the bin of a node
 _LARGEST_SIZE = 1e9  # size of a negative binomial distribution that is practically a Poisson distribution
 _SMALLEST_SIZE = 1e-10
@@ -30,7 +30,7 @@ _ROUNDING = 1e-12  # fraction of the variance of a feature that counts as zero
 
 
 def model_for(features: Features) -> str:
-    """Name of the null model that suits the values."""
+    """Name of the null model that suits the feature values."""
     values = features.data if sparse.issparse(features) else features
     if values.size and values.min() < 0:
         return "normal"
@@ -84,7 +84,7 @@ def _in_deviations(z: Sparse, depths: FloatArray, null: DepthNull) -> Sparse:
 def _linear_products(
     z: Sparse, adjacency: Sparse, depths: FloatArray, null: NormalNull
 ) -> tuple[FloatArray, FloatArray]:
-    """zᵀAg and gᵀAg of each feature for g that is linear in the depth: (m,) each."""
+    """zᵀAg and gᵀAg of each feature, where g is linear in the depth: (m,) each."""
     columns = np.arange(z.shape[1])
     centre = depths.mean()
     mean, sd = null.mean_and_sd(np.array([[centre], [centre + 1]]), columns)
@@ -98,7 +98,7 @@ def _linear_products(
 def _products_by_depth(
     z: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull
 ) -> tuple[FloatArray, FloatArray]:
-    """zᵀAg and gᵀAg for any g, from its value at each depth, in batches of features: (m,) each."""
+    """zᵀAg and gᵀAg for any g, given by its value at each depth, in batches of features: (m,) each."""
     found, depth_of = np.unique(depths, return_inverse=True)
     one_hot = sparse.csr_array((np.ones(len(depths)), (np.arange(len(depths)), depth_of)))
     between_depths = one_hot.T @ adjacency @ one_hot  # total weight between nodes of two depths
@@ -133,7 +133,7 @@ class BernoulliNull:
 
     @classmethod
     def of(cls, present: Features, depths: FloatArray) -> BernoulliNull:
-        """Least squares of the logit of (count + 1) / (nodes + 2) on log10 depth, over up to 30 bins of nodes."""
+        """Least-squares fit of the logit of (count + 1) / (nodes + 2) to log10 depth, over up to 30 bins of nodes."""
         some = np.flatnonzero(depths > 0)
         logarithms = np.round(np.log10(depths[some]), _DECIMALS)
         edges = np.unique(np.round(np.quantile(logarithms, np.linspace(0, 1, _N_BINS + 1)), _DECIMALS))
@@ -158,14 +158,14 @@ class BernoulliNull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NegativeBinomialNull:
-    """Counts: the mean is proportional to the depth, the variance μ(1 + μ/size)."""
+    """Counts: the mean μ is proportional to the depth, and the variance is μ(1 + μ/size)."""
 
     rates: FloatArray  # (m,) share of all counts
     sizes: FloatArray  # (m,)
 
     @classmethod
     def of(cls, counts: Features, depths: FloatArray) -> NegativeBinomialNull:
-        """Size of each feature by the method of moments."""
+        """Estimate the size parameter of each feature by the method of moments."""
         totals = np.asarray(counts.sum(axis=0)).ravel()
         rates = totals / depths.sum()
         expected_squares = rates**2 * (depths @ depths)
@@ -181,7 +181,7 @@ class NegativeBinomialNull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalNull:
-    """Any values: the mean is linear in the depth, and the variance is the same at all depths."""
+    """Arbitrary values: the mean is linear in the depth, and the variance is the same at all depths."""
 
     intercepts: FloatArray  # (m,)
     slopes: FloatArray  # (m,)
@@ -189,7 +189,7 @@ class NormalNull:
 
     @classmethod
     def of(cls, values: Features, depths: FloatArray) -> NormalNull:
-        """Least squares of each feature on the depth."""
+        """Least-squares fit of each feature to the depth."""
         mean, variance = mean_and_variance(values)
         from_mean = depths - depths.mean()
         spread = from_mean @ from_mean
@@ -210,4 +210,4 @@ NULLS: dict[str, type[DepthNull]] = {
     "danb": NegativeBinomialNull,
     "normal": NormalNull,
 }
-"""Each model by the name that Hotspot gives it."""
+"""The null models by their names in Hotspot."""

@@ -16,7 +16,7 @@ _CELLS = 2**22  # maximum number of entries of a dense product in memory
 
 
 def products_along_links(features: Features, weights: Sparse) -> FloatArray:
-    """xᵀ A x of each feature: (m,). A X, which is much denser than X, is never stored completely.
+    """xᵀ A x of each feature: (m,). The product A X is much denser than X and is never stored as a whole.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def _products_of_pairs(block: Sparse, rows: slice, other: Sparse, other_rows: sl
 
 
 def products_of_links(first: IntArray, second: IntArray, weights: FloatArray, X: Sparse, other: Sparse) -> FloatArray:
-    """Σ w x_il y_jl over links of weight w from row i of X to row j of another matrix, of each feature l: (m,).
+    """Σ w x_il y_jl for each feature l, over links of weight w from row i of X to row j of another matrix: (m,).
 
     Parameters
     ----------
     first, second : arrays of shape (links,)
         Rows of X and of the other matrix. For speed, links with the same first row should be consecutive.
     weights : array of shape (links,)
-    X, other : CSR of m columns
+    X, other : CSR with m columns
     """
     here, there = ((part.indptr, part.indices, part.data) for part in (X, other))
     sums: FloatArray = _sum_over_links(first, second, weights, *here, *there, X.shape[1])
@@ -59,7 +59,7 @@ def products_of_links(first: IntArray, second: IntArray, weights: FloatArray, X:
 
 
 def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, levels: FloatArray) -> FloatArray:
-    """xᵀ A y of each feature: (m,), where y has one value for each group of nodes and feature.
+    """xᵀ A y of each feature: (m,), where y depends only on the group of the node and on the feature.
 
     Parameters
     ----------

@@ -7,16 +7,16 @@ from scipy import sparse
 
 from blockselect.utils.arrays import Sparse
 
-_OF_LINKS = 0.5  # effective share of the links that is enough; that of exponentially distributed weights
-_OF_NODES = 4  # effective links per node that are enough in any case
+_OF_LINKS = 0.5  # sufficient effective share of the links: that of exponentially distributed weights
+_OF_NODES = 4  # number of effective links per node that is sufficient in any case
 _NEGLIGIBLE = 1e-150  # smallest relative weight; squares of smaller weights would underflow
 
 
 def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
     """Poisson bootstrap of the links: each weight is multiplied by a Poisson count of mean 1.
 
-    The expected weight of each link stays the same, and about one link in three is dropped. If no link remained, all
-    counts would be drawn again.
+    The expected weight of each link stays the same, and about one link in three is dropped. If no link remains, all
+    counts are drawn again.
 
     Parameters
     ----------

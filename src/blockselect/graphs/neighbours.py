@@ -14,15 +14,15 @@ _EPS = float(np.finfo(np.float64).eps)
 TIED = 1e-9  # relative difference up to which two distances count as equal
 _ROUNDING = 16 * _EPS  # rounding error of a zero difference, relative to the length of a row
 _PAIRS = 2**22  # pairs of nodes per batch
-_VALUES = 2**22  # feature differences in memory at a time
+_VALUES = 2**22  # number of feature differences in memory at a time
 _GROWTH = 4  # factor by which the number of candidates increases if the last may be as near as the last neighbour
 
 
 def nearest_others(rows: Sparse, n_neighbors: int, *, pairs_at_once: int = _PAIRS) -> Sparse:
-    """Distances from each node to its nearest other nodes, at most to all of them.
+    """Distances from each node to its nearest other nodes, or to all of them if there are fewer than `n_neighbors`.
 
     The result depends only on the values of the features, not on their storage, float type or batch size: distances
-    that differ only by rounding count as equal, and of equally distant nodes the first is used. Scikit-learn finds
+    that differ only by rounding count as equal, and ties are broken by node index. Scikit-learn finds
     candidates, whose distances are recomputed from differences in a fixed order. If the last candidate may be as near
     as the last neighbour, more candidates are requested.
 
@@ -44,7 +44,7 @@ def nearest_others(rows: Sparse, n_neighbors: int, *, pairs_at_once: int = _PAIR
     searched = by_density(rows)
     search = NearestNeighbors().fit(searched)
     squared_lengths = squared_row_lengths(rows)
-    error = 4 * (m + 4) * _EPS  # of a squared distance from inner products, relative to both squared lengths
+    error = 4 * (m + 4) * _EPS  # of a squared distance computed from inner products, relative to both squared lengths
     near, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
     waiting, n_asked = np.arange(n), min(2 * (k + 1), n)
     while len(waiting):
@@ -70,7 +70,7 @@ def _first(
 ) -> tuple[IntArray, FloatArray]:
     """The k nearest nodes of each node, ordered by index, and their distances.
 
-    They are all nodes at a distance below `nearer`, and the first of the nodes up to the distance `tied`.
+    They are all nodes at a distance below `nearer`, then nodes up to the distance `tied` in index order.
     """
     by_index = np.argsort(others, axis=1)
     exact = np.take_along_axis(exact, by_index, axis=1)

@@ -36,23 +36,23 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
     ----------
     graph : sparse matrix, array, DataFrame, edge list, or graph of another library
         A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns name the same nodes); edges (a
-        table of pandas, polars or Arrow with the columns source, target and optionally weight, a list of pairs, or an
+        pandas, polars or Arrow table with the columns source, target and optionally weight, a list of pairs, or an
         array of shape (E, 2) or (2, E)); a networkx, igraph, rustworkx or networkit graph, a libpysal `W` or `Graph`, a
         scikit-network `Dataset`, PyTorch Geometric `Data`, an AnnData, whose ``obsp["connectivities"]`` is read, or a
         :class:`blockselect.NodeGraph`.
     nodes : int, iterable of ids, or None
-        The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. None
-        keeps the nodes in the order of the graph; a list of edges needs this argument, because it omits isolated nodes.
+        The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. If
+        None, the nodes keep the order of the graph; required for a list of edges, which omits isolated nodes.
     weight : column or attribute, False or None, default=None
-        The column or attribute with the link weights. None uses "weight" if it exists; a numeric column with another
-        name is an error, and a networkx edge without this attribute has weight 1, as in networkx. False gives all links
-        weight 1, including those of a matrix. Weights of parallel edges are added. Without weights, parallel edges of a
-        multigraph are still counted, but a repeated row of a table is one link.
+        The column or attribute with the link weights. If None, "weight" is used if it exists; a numeric column with
+        another name is an error, and a networkx edge without this attribute has weight 1, as in networkx. If False,
+        every link has weight 1, even if the graph is a matrix. Weights of parallel edges are added. Without weights,
+        parallel edges of a multigraph are still counted, but a repeated row of a table is one link.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Weights in float64. Selectors use the larger weight of the two directions.
+        The link weights, in float64. Selectors use the larger of the weights in the two directions.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = N
 
 
 def without_direction(weights: Sparse) -> Sparse:
-    """Make links undirected with the larger weight of the two directions, as the paper does for citation networks."""
+    """Make links undirected, with the larger of the weights in the two directions, as the paper does for citations."""
     symmetric = sparse.csr_array(weights.maximum(weights.T))
     symmetric.sort_indices()
     return symmetric
@@ -116,13 +116,13 @@ def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Spar
     Parameters
     ----------
     node_ids : iterable or None
-        The ids of the rows; without them, a graph whose nodes have names is rejected.
+        The ids of the rows; if None, a graph whose nodes have names is rejected.
     graph : any
         The graph as the user passed it.
     adjacency : CSR of shape (n, n)
         The same graph, read by :func:`check_adjacency` in its own order.
     what, fix : str
-        For errors: what the rows belong to ("labels"), and how to reorder them.
+        For error messages: what has these rows ("labels"), and how to reorder it.
     """
     if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         return
@@ -149,11 +149,11 @@ def read_in_order(
     ----------
     graph : matrix, edges, or graph of another library
     n_nodes : int or None
-        Number of rows; None if the graph itself lists all its nodes, which a table of edges does not.
+        Number of rows of the features; may be None for a graph that lists all its nodes, unlike a table of edges.
     node_ids : array of shape (n,), optional
         The ids of the rows.
     name : str
-        What the graph is called in errors.
+        Name of the graph in error messages.
     weight : column or attribute, False or None
         See :func:`as_adjacency`.
     own_order : bool
@@ -217,7 +217,7 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
 
 
 def graph_of(features: Any, adjacency: Any) -> Any:
-    """Return the graph: `adjacency`, what an AnnData stores under this key, or the graph that contains the features."""
+    """Return `adjacency`, the graph that an AnnData stores under this key, or the graph that contains the features."""
     if is_anndata(features) and (isinstance(adjacency, str) or adjacency is features):
         return cell_graph(features, CONNECTIVITIES if adjacency is features else adjacency)
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
@@ -231,12 +231,12 @@ def cell_graph(adata: Any, key: str) -> ReadGraph:
     """Return the graph that an AnnData stores under a key, with its origin if it was built from the features.
 
     Functions such as ``scanpy.pp.neighbors`` record in `uns` which graph they built, the method, and the representation
-    of the cells that they used. If the record has no representation, it was X or its principal components.
+    of the cells that they used. If no representation is recorded, they used X or its principal components.
     """
     graph = ReadGraph(obsp_graph(adata, key))
     for name, record in getattr(adata, "uns", {}).items():
         params = record.get("params") if isinstance(record, Mapping) else None
-        if not isinstance(params, Mapping) or "method" not in params:  # spatial graphs of squidpy have no method
+        if not isinstance(params, Mapping) or "method" not in params:  # squidpy records no method for spatial graphs
             continue
         made = record.get("connectivities_key", CONNECTIVITIES if name == "neighbors" else None)
         source = params.get("use_rep")

@@ -1,4 +1,4 @@
-"""Tables from Parquet and Feather files, after checks that they do not unpack to huge ones."""
+"""Tables from Parquet and Feather files, after a check that a small file does not unpack to a huge table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_arrow(path: Path) -> pd.DataFrame:
 
 
 def _read_parquet(path: Path) -> Any:
-    """Read a table after comparing its declared size with that of the file; text columns are measured in batches."""
+    """Read a table after comparing its declared size with the file size; text columns are measured in batches."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
@@ -37,7 +37,7 @@ def _read_parquet(path: Path) -> Any:
             schema, parts = file.schema.column(number), [group.column(number) for group in groups]
             width = max(8, schema.length)  # `length` is the size of binary cells, if it is fixed
             total += sum(max(width * part.num_values, part.total_uncompressed_size) for part in parts)
-            if schema.physical_type == "BYTE_ARRAY":  # no text is longer than all texts of its row group
+            if schema.physical_type == "BYTE_ARRAY":  # no text is longer than all texts of its row group together
                 longest = max((part.total_uncompressed_size for part in parts), default=0)
                 texts += [(schema.path, longest)] if longest * file.metadata.num_rows > most_unpacked(path) else []
         check_unpacked(total, path)
@@ -49,7 +49,7 @@ def _read_parquet(path: Path) -> Any:
 
 
 def _read_feather(path: Path) -> Any:
-    """Read a table after comparing the sizes that its buffers declare with that of the file."""
+    """Read a table after comparing the sizes that its buffers declare with the file size."""
     import pyarrow
     from pyarrow import feather, ipc
 
@@ -67,10 +67,10 @@ def _read_feather(path: Path) -> Any:
 
 
 def _declared_bytes(message: Any) -> int:
-    """Return the number of bytes to which the compressed buffers of an Arrow message unpack; 0 if it has none.
+    """Return the unpacked size, in bytes, of the compressed buffers of an Arrow message; 0 if it has none.
 
-    pyarrow does not report it, so this reads Arrow's metadata, a FlatBuffer: a table begins with the offset of a list
-    of the offsets of its fields, and each buffer begins with its unpacked size.
+    pyarrow does not report this size, so it is read from Arrow's metadata, a FlatBuffer: a table begins with the offset
+    of a list of its field offsets, and each buffer begins with its unpacked size.
     """
     metadata, body = memoryview(message.metadata), message.body
     if message.type not in ("dictionary", "record batch"):
@@ -107,7 +107,7 @@ def _refuse_nested(schema: Any) -> None:
         if types.is_nested(column.type):
             raise BadFileError(
                 f"column {column.name!r} is of type {column.type}, but a table has one number or text per cell; write "
-                "it without this column."
+                "the file without this column."
             )
 
 

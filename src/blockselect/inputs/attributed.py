@@ -1,4 +1,4 @@
-"""AttributedGraph: a network with the features of its nodes; all input is checked and converted to one."""
+"""AttributedGraph: a network with the features of its nodes, to which all input is checked and converted."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from blockselect.utils.wording import count
 class AttributedGraph:
     """An undirected network whose nodes carry features.
 
-    Make one with :func:`check_attributed_graph`, which checks and converts its input, or from a graph whose nodes have
-    attributes with :meth:`from_networkx` or :meth:`from_igraph`. Selectors accept it: ``fit(graph)``.
+    Create one with :func:`check_attributed_graph`, which checks and converts its input, or from a graph whose nodes
+    have attributes with :meth:`from_networkx` or :meth:`from_igraph`. Selectors accept it: ``fit(graph)``.
     """
 
     adjacency: Sparse  # (n, n), symmetric, non-negative; self-loops are on the diagonal
@@ -35,8 +35,8 @@ class AttributedGraph:
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, used for evaluation but not for selection
-    encoding: pd.DataFrame | None = None  # one row per attribute: attribute, kind, n_missing, n_columns, columns
-    origin: str | None = None  # the record that the graph was built from the features, such as "uns['neighbors']"
+    encoding: pd.DataFrame | None = None  # columns attribute, kind, n_missing, n_columns, columns; a row per attribute
+    origin: str | None = None  # where it is recorded that the graph was built from the features: "uns['neighbors']"
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_links, "link"), count(self.n_features, "feature")]
@@ -57,9 +57,9 @@ class AttributedGraph:
     ) -> AttributedGraph:
         """Read a networkx graph, with the attributes of its nodes as features.
 
-        Numbers become one column, named after the attribute. Texts are categories, and lists or sets of texts are
-        words: they become columns of zeros and ones, named "attribute=value". `encoding` lists the columns of each
-        attribute. Convert whole numbers that represent categories to text first.
+        A numeric attribute becomes one column, named after it. Texts are treated as categories, and lists or sets of
+        texts as words; both become columns of zeros and ones, named "attribute=value". `encoding` lists the columns of
+        each attribute. Convert whole numbers that represent categories to text first.
 
         Parameters
         ----------
@@ -67,7 +67,8 @@ class AttributedGraph:
             Nodes keep their order and ids. A node without a category or words has zeros in the corresponding columns;
             `encoding` counts the nodes that lack each attribute.
         attributes : iterable, optional
-            The attributes to use; None uses all of them. Leave out known labels with which to compare the result.
+            The attributes to use; by default, all of them. Leave out known labels if you want to compare the
+            result with them.
         fill : float, optional
             The value for nodes that lack a numeric attribute; by default, a missing number is an error.
         weight : attribute, False or None, default=None
@@ -135,12 +136,12 @@ class AttributedGraph:
 
     @property
     def is_linked(self) -> BoolArray:
-        """Which nodes have a link to another node: (n,)."""
+        """Mask of the nodes that have a link to another node: (n,)."""
         return np.asarray(np.diff(self.adjacency.indptr) > (self.adjacency.diagonal() != 0))
 
     @property
     def has_features(self) -> BoolArray:
-        """Which nodes have a non-zero feature: (n,)."""
+        """Mask of the nodes that have a non-zero feature: (n,)."""
         return np.asarray(by_row(self.features, _has_features))
 
     @property
@@ -148,9 +149,9 @@ class AttributedGraph:
         """The features as a DataFrame with names; sparse features stay sparse. They must be in memory."""
         if not sparse.issparse(self.features):
             return pd.DataFrame(self.features, index=self.node_ids, columns=self.feature_names)
-        of_sparse: Any = pd.DataFrame.sparse  # the type stubs of pandas do not know it
+        of_sparse: Any = pd.DataFrame.sparse  # missing from the type stubs of pandas
         frame: pd.DataFrame = of_sparse.from_spmatrix(self.features, index=self.node_ids, columns=self.feature_names)
-        return frame.fillna(0.0)  # pandas 3.0 shows values that are not stored as NaN
+        return frame.fillna(0.0)  # in pandas 3.0, entries that are not stored appear as NaN
 
     def only(self, nodes: BoolArray) -> AttributedGraph:
         """Return the subgraph of the nodes in a mask (n,); the graph itself if the mask selects all nodes."""
@@ -200,22 +201,22 @@ def check_attributed_graph(
 
     Parameters
     ----------
-    features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, or RowChunks, of shape (n, m)
-        Finite and non-negative; float32 is kept, all other types become float64. The index and columns of a DataFrame,
-        or the names in an AnnData, name the nodes and features. Row chunks are not copied. Node attributes of a
-        networkx or igraph graph are encoded as in :meth:`AttributedGraph.from_networkx`.
+    features : array, sparse matrix, pandas or polars DataFrame, Arrow table, AnnData, or RowChunks, of shape (n, m)
+        Must be finite and non-negative; float32 is kept, all other types become float64. The index and columns of a
+        DataFrame, or the names in an AnnData, name the nodes and features. Row chunks are not copied. Node attributes
+        of a networkx or igraph graph are encoded as in :meth:`AttributedGraph.from_networkx`.
     adjacency : graph or None
-        Finite, non-negative link weights; the larger weight of the two directions is used. Any form that
+        Finite, non-negative link weights; the larger of the weights in the two directions is used. Any form that
         :func:`blockselect.as_adjacency` reads: a square matrix, edges, a networkx, igraph or PyTorch Geometric
         graph; nodes are matched by id if both have ids. For an AnnData, also the key of a graph in its `obsp`. A
-        weight of 0 is not a link. Not needed if `features` is a graph itself.
+        weight of 0 is not a link. Not needed if `features` is itself a graph.
     node_ids, feature_names : iterable, optional
         Names without duplicates. An edge table refers to nodes by these ids, or by row numbers if there are no ids.
     classes : iterable of int, optional
         Known classes of the nodes, used only for evaluation.
     n_neighbors : int, optional
-        If `adjacency` is None, each node is linked to this many nearest neighbours in feature space; without it, a
-        missing adjacency is an error.
+        If `adjacency` is None, each node is linked to this many nearest neighbours in feature space. If both are
+        None, an error is raised.
     non_negative : bool
         Whether to reject negative features, which methods based on block models do not support.
     dtype : dtype
@@ -224,7 +225,7 @@ def check_attributed_graph(
     Returns
     -------
     AttributedGraph
-        It shares no memory with the input, which is never changed.
+        The graph shares no memory with the input, which is never changed.
 
     Raises
     ------

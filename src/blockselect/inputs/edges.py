@@ -1,4 +1,4 @@
-"""Edge tables: their columns source, target and weight, and the adjacency matrix they describe."""
+"""Edge tables: their source, target and weight columns, and the adjacency matrix that they describe."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ WEIGHT = "weight"
 def edge_matrix(
     edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
 ) -> Sparse:
-    """Build the adjacency matrix (n, n) of an edge table. Repeated edges add up if they have weights, or count once.
+    """Build the adjacency matrix (n, n) of an edge table; repeated edges are summed if weighted, else counted once.
 
     Parameters
     ----------
     edges : DataFrame
-        Source and target are the columns of these names, or the first two; other columns describe the edge.
+        Source and target are the columns with these names, or else the first two; other columns describe the edges.
     n_nodes : int
-        Rows and columns of the result.
+        Number of rows and columns of the result.
     node_ids : array of shape (n,), optional
         The names of the nodes in the table; None if nodes are numbered 0 … n − 1.
     weight : column, False or None
@@ -47,7 +47,7 @@ def edge_matrix(
 def edge_columns(
     edges: pd.DataFrame, *, weight: Any = None
 ) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
-    """Find the columns source, target and weight; a numeric column of another name is an error unless it is chosen."""
+    """Find the source, target and weight columns; a numeric column with another name is an error unless chosen."""
     names = [str(name).strip().lower() for name in edges.columns]
     ends = [names.index(end) for end in ENDS if names.count(end) == 1]
     if len(ends) < 2:
@@ -97,7 +97,7 @@ def _may_be_weights(column: pd.Series[Any]) -> bool:
 
 
 def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
-    """Convert weights to numbers, and check each edge: a sum over repeated edges would hide a negative weight."""
+    """Convert weights to numbers and check every edge: a sum over repeated edges could hide a negative weight."""
     check_kind(weight.dtype, f"edge column {weight.name!r}")
     if pd.api.types.is_numeric_dtype(weight.dtype):
         numbers = weight.to_numpy(dtype=np.float64, na_value=np.nan)

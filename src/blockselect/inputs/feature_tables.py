@@ -24,19 +24,19 @@ from blockselect.utils.wording import count, shortened
 CSV = (".csv", ".tsv", ".txt")
 EXCEL = ".xlsx"
 ARROW = (".parquet", ".feather")
-_MOST_VALUES = 1000  # different texts in a column that becomes indicators
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # cells without a number
-_EXCEL_DIGITS = 15  # precision of whole numbers in Excel
+_MOST_VALUES = 1000  # maximum number of different texts in a column that is replaced by indicators
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # cells that count as missing among numbers
+_EXCEL_DIGITS = 15  # digits that Excel keeps of a whole number
 
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
     """How to read the columns of a table, or the attributes of nodes; see :func:`blockselect.inputs.read_features`."""
 
-    id_column: str | None = None  # None: the first column, or the index that pandas stored
+    id_column: str | None = None  # if None, the first column, or the index that pandas stored
     drop: Sequence[str] = ()  # columns that are left out
     one_hot: bool = False  # whether each value of a text column becomes an indicator
-    fill: float | None = None  # the number for empty cells; None: they are an error
+    fill: float | None = None  # the number for empty cells; if None, they are an error
     decimal: str = "."
     header: bool = True
 
@@ -65,7 +65,7 @@ def read_feature_table(file: Path, options: TableOptions) -> FeatureTable:
 
 
 def read_columns(file: Path, options: TableOptions) -> FeatureTable:
-    """Read the ids, and the columns that are not dropped, with their cells as they are in the file."""
+    """Read the ids and the columns that are not dropped; cells keep their values from the file."""
     if format_of(file) in ARROW:
         table, id_column = _with_column_of_ids(read_arrow(file), options)
     else:
@@ -113,7 +113,7 @@ def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
 
 
 def _check_header(names: list[str]) -> None:
-    """Refuse a header that seems to be data, or that lacks the name of a feature."""
+    """Raise an error for a header that seems to be data, or in which a feature has no name."""
     numbers = [float(name) for name in names[1:] if is_number(name)]
     may_number_columns = len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
     if len(numbers) == len(names) - 1 and (is_number(names[0]) or not may_number_columns):
@@ -126,7 +126,7 @@ def _check_header(names: list[str]) -> None:
 
 
 def _with_column_of_ids(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, str | None]:
-    """Find the column of ids: that of the options, the index that pandas stored, or a first column of ids."""
+    """Find the ids: in the column that the options name, the index that pandas stored, or a first column of ids."""
     id_column = options.id_column
     if frame.index.name is not None or not counts_rows(frame.index):
         if id_column in (None, frame.index.name):
@@ -146,7 +146,7 @@ def _with_column_of_ids(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.
 
 
 def _split(table: pd.DataFrame, id_column: str | None, drop: Sequence[str]) -> FeatureTable:
-    """Split a table into ids and features, without the columns to drop."""
+    """Split a table into ids and features, and drop the columns in `drop`."""
     names = [str(name) for name in table.columns]
     check_columns([*drop, *([] if id_column is None else [id_column])], names)
     at_ids, ids = None, None
@@ -166,7 +166,7 @@ def _split(table: pd.DataFrame, id_column: str | None, drop: Sequence[str]) -> F
 
 
 def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
-    """Replace each text column by one indicator per value, called ``column=value``; an empty cell has zeros."""
+    """Replace each text column by one indicator per value, named ``column=value``; all are 0 for an empty cell."""
     parts = []
     for at, name in enumerate(cells.columns):
         column = cells.iloc[:, at]
@@ -187,7 +187,7 @@ def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_text(column: pd.Series) -> bool:
-    """Whether most cells of a column are text; single words among numbers are mistakes, not categories."""
+    """Whether most cells of a column are text; a few words among numbers are mistakes, not categories."""
     if column.dtype.kind in "biuf":
         return False
     cells = [str(cell) for cell in column.dropna().tolist() if str(cell).strip()]
@@ -195,10 +195,10 @@ def _is_text(column: pd.Series) -> bool:
 
 
 def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArray:
-    """Convert all cells to numbers, empty ones to `fill`; an error names the first cell that is not a finite number."""
+    """Convert cells to numbers, and empty ones to `fill`; an error names the first cell that is not a finite number."""
     numbers = {}
     for at, kind in enumerate(cells.dtypes):
-        if kind.kind not in "biuf":  # as text first, because float64 cannot hold whole numbers of hundreds of digits
+        if kind.kind not in "biuf":  # via text, because float64 cannot hold whole numbers with hundreds of digits
             texts = cells.iloc[:, at].astype(str).replace({"True": "1", "False": "0"})
             numbers[at] = pd.to_numeric(texts, errors="coerce")
     if numbers:

@@ -1,4 +1,4 @@
-"""Features of any kind, checked and converted to a matrix: arrays, tables, AnnData, attributes of nodes."""
+"""Features in any form (array, table, AnnData, node attributes), checked and converted to a matrix."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from blockselect.utils.parameters import check_names
 
 
 def as_feature_table(features: Any) -> FeatureTable:
-    """Convert features of any kind to an object of NumPy, SciPy or pandas; the values are not checked.
+    """Convert features in any form to a NumPy, SciPy or pandas object; the values are not checked.
 
     Parameters
     ----------
-    features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, torch tensor or graph
+    features : array, sparse matrix, pandas or polars DataFrame, Arrow table, AnnData, torch tensor or graph
         The node attributes of a networkx or igraph graph are encoded; an AttributedGraph contains features.
     """
     if sparse.issparse(features) or isinstance(features, list | tuple):
@@ -133,7 +133,7 @@ def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> 
 
 
 def feature_matrix(features: Any) -> Features:
-    """Convert features of any kind to a matrix; numeric arrays and CSR matrices are returned unchanged."""
+    """Convert features in any form to a matrix; numeric arrays and CSR matrices are returned unchanged."""
     is_plain = isinstance(features, np.ndarray) and not np.ma.isMaskedArray(features)
     is_csr = sparse.issparse(features) and features.format == "csr"
     if (is_plain or is_csr) and features.ndim == 2 and features.dtype.kind in "fiub":

@@ -1,4 +1,4 @@
-"""Advice for two files that do not fit together: the parameter that probably helps."""
+"""Advice for a feature file and a graph file that do not match: the parameter that may solve the problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from blockselect.inputs.kinds import FeatureTable
 
 
 def hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
-    """Return a sentence that names the parameter that probably helps, or an empty string."""
+    """Return a sentence naming a parameter that may solve the problem, or an empty string."""
     ends: set[str] = set()  # the ends of the links; empty for a matrix
     with suppress(ValueError):
         if isinstance(graph, pd.DataFrame):

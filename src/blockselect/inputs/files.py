@@ -5,10 +5,10 @@ memory. The following guards catch input that these libraries would misread, or 
 
 | behaviour of the library | guard |
 |---|---|
-| pandas reads the ids 007 and 7 as 7, and rounds long ones | ids are read as text |
+| pandas reads the ids 007 and 7 as 7, and rounds long ids | ids are read as text |
 | pandas reads the ids NA, null and None as missing | only empty cells are missing; among numbers, NA is missing too |
 | pandas renames a second column x to "x.1" | names are read separately; duplicates are refused |
-| pandas pads short rows and truncates long ones | cells are counted if a last cell is missing, or pandas warns |
+| pandas pads short rows and truncates long rows | cells are counted if a last cell is missing, or pandas warns |
 | pandas truncates cells at # if comments are allowed | only comments above the first edge are skipped |
 | pandas ends a cell at a NUL byte, and SciPy crashes | text files with NUL bytes are refused |
 | pandas uses the first row of data as the header | a header of numbers is refused, or read as the first edge |
@@ -86,7 +86,7 @@ MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
 WHOLE = (*MARKUP, ".h5ad")  # one file contains links and features
 FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, *WHOLE)
 GRAPH_FORMATS = (*FEATURE_FORMATS, ".edgelist")
-FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat and .npz files
+FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names of the feature matrix in .mat and .npz files
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
 
 
@@ -110,13 +110,13 @@ def read_features(
     path : path
         The suffix names the format:
 
-        - ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx`` (first sheet): a table with a header. The
-          first column contains the node ids, and each other column one feature.
+        - ``.csv``, ``.tsv``, ``.txt`` (also with ``.gz``), ``.xlsx`` (first sheet): a table with a header. The first
+          column contains the node ids, and every other column contains a feature.
         - ``.parquet``, ``.feather``: a table. The ids are the index that pandas stored, or a first column that contains
           text or is called id.
-        - ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If an ``.mtx``
-          file has barcodes.tsv and features.tsv next to it, as 10x writes them, these contain the names, and genes are
-          in rows.
+        - ``.npz`` (from SciPy or NumPy), ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If an ``.mtx``
+          file has barcodes.tsv and features.tsv next to it, as written by 10x software, the names are read from these
+          files, and rows are genes.
         - ``.h5ad``: an AnnData.
         - ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of nodes, encoded as in
           :meth:`blockselect.AttributedGraph.from_networkx`. An attribute that is a different text for each node is left
@@ -130,8 +130,8 @@ def read_features(
     drop : sequence of str
         Columns of a table, or attributes of nodes, to leave out.
     one_hot : bool, default=False
-        Whether each value of a text column of a table becomes an indicator, called ``column=value``. An empty cell has
-        none. Node attributes are always encoded.
+        Whether each value of a text column of a table becomes an indicator, called ``column=value``. For an empty cell,
+        all indicators are 0. Node attributes are always encoded.
     fill : float, optional
         The number for empty cells, and for NA, NaN, null or None among numbers; by default, they are an error.
     decimal : {".", ","}, default="."
@@ -147,7 +147,7 @@ def read_features(
 def _read_features(
     file: Path, options: TableOptions, node_ids: FilePath | None, feature_names: FilePath | None, *, transpose: bool
 ) -> tuple[FeatureTable, Any]:
-    """Return the features of a file, see :func:`read_features`, and its graph, or None if it cannot contain one."""
+    """Return the features of a file (see :func:`read_features`) and its graph, or None if it cannot contain a graph."""
     suffix, graph = format_of(file), None
     for parameter in ("id_column", "drop", "one_hot", "fill"):
         if getattr(options, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
@@ -209,16 +209,16 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
         The suffix names the format:
 
         - ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: edges with a
-          header, either the columns source, target and optionally weight, or two columns in this order. Cells of text
-          files remain text, and empty ones are missing. Edges without a header are recognised if nodes are numbers, or
+          header: either the columns source, target and optionally weight, or two columns, source first. Cells of text
+          files remain text, and empty cells are missing. Edges without a header are recognised if nodes are numbers, or
           if they are separated by blanks, or by tabs below comments, as in the networks of SNAP. A text file may also
           contain an adjacency matrix: its header and first column name the nodes, or all cells are numbers.
         - ``.edgelist``: source, target and optionally a weight, without a header, separated by blanks.
         - ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): a graph as networkx reads it, with node ids as text.
-        - ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mtx``, ``.mat``: an adjacency matrix.
+        - ``.npz`` (from SciPy or NumPy), ``.npy``, ``.mtx``, ``.mat``: an adjacency matrix.
         - ``.h5ad``: the graph ``obsp["connectivities"]`` of an AnnData.
     header : bool, default=True
-        False reads the first row of a text or Excel table as an edge, unless it names source and target.
+        If False, the first row of a text or Excel table is read as an edge, unless it names source and target.
     decimal : {".", ","}, default="."
         The decimal separator of weights in text files.
 
@@ -310,7 +310,7 @@ def read_attributed_graph(
 def _joined(
     table: FeatureTable, graph: Any, files: str, unknown_nodes: UnknownNodes, weight: Any, *, transposed: bool
 ) -> AttributedGraph:
-    """Check features and graph together; an error names the files and the parameter that probably helps."""
+    """Check features and graph together; an error names the files and a parameter that may solve the problem."""
     ids = table.node_ids
     try:
         if not sparse.issparse(graph):  # its nodes are named by text
@@ -328,8 +328,8 @@ def _joined(
 
 
 def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
-    """Whether the two files form a network if they are swapped, and no header indicates otherwise."""
-    with suppress(Exception):  # the error of the original order is raised instead
+    """Whether the two files make sense as a network once they are swapped, and no header contradicts this."""
+    with suppress(Exception):  # the error for the original order is raised instead
         if _has_ends(read_graph(graph)):
             return False
     with suppress(Exception):
@@ -360,7 +360,7 @@ def _read_h5ad(file: Path) -> Any:
     def declared(group: Any) -> int:
         return sum(declared(item) if isinstance(item, h5py.Group) else item.nbytes for item in group.values())
 
-    with h5py.File(file) as stored:  # chunks that were never written take no space
+    with h5py.File(file) as stored:  # the file does not contain chunks that were never written
         check_unpacked(declared(stored), file)
     return anndata.read_h5ad(file)
 
@@ -382,7 +382,7 @@ def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
 
 
 def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
-    """Drop the links of nodes that have no features, and warn how many were dropped."""
+    """Drop the links of nodes that have no features, and warn about the number of dropped links."""
     known = set(ids)
     if isinstance(graph, pd.DataFrame):
         source, target, _ = edge_columns(graph, weight=weight)

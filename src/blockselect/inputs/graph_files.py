@@ -33,7 +33,7 @@ from blockselect.utils.parameters import is_number
 from blockselect.utils.wording import count
 
 MARKUP = (".graphml", ".gexf", ".gml", ".json")
-COMMENTS = ("#", "%")  # SNAP and KONECT
+COMMENTS = ("#", "%")  # used by SNAP and KONECT, respectively
 MOST_EDGE_COLUMNS = 1000  # with many thousands, pandas takes minutes
 FEW_COLUMNS = 3  # source, target and weight
 
@@ -55,7 +55,7 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
         raise BadFileError("it contains no edge; write one per line: source target.")
     is_edgelist = format_of(path) == ".edgelist"
     separator = None if is_edgelist else find_separator(first, decimal)
-    if separator is None:  # the decimal comma may be that of the feature file
+    if separator is None:  # the decimal comma may apply only to the feature file
         separator = (None if is_edgelist or len(first.split()) > 1 else find_separator(first)) or BLANKS
     if separator == BLANKS and first.rstrip().endswith("}"):
         return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
@@ -109,7 +109,7 @@ def _read_square(content: bytes, separator: str, names: list[str], skip: int, de
 
 
 def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Drop a first column without a name, to which pandas writes its index."""
+    """Drop a first column without a name, which is how pandas writes its index."""
     if edges.columns[0] != "" or not set(ENDS) <= {name.lower() for name in edges.columns}:
         return edges
     note("left out the first column of %s, which has no name", path.name)
@@ -119,7 +119,7 @@ def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
 def read_markup(path: Path, id_column: str | None = None) -> Any:
     """Read a GraphML, GEXF, GML or node-link JSON file as a networkx graph with node ids as text.
 
-    If `id_column` is given, this attribute contains the ids.
+    If `id_column` is given, the ids are read from this attribute.
     """
     suffix = format_of(path)
     networkx = needed("networkx", f"a {suffix} file")
@@ -135,11 +135,11 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
     else:
         graph = _parse_json(networkx, content.decode())
     for key, items in (("node_default", graph.nodes), ("edge_default", graph.edges)):
-        defaults = graph.graph.pop(key, {})  # networkx reads but does not apply them in GraphML
+        defaults = graph.graph.pop(key, {})  # networkx reads the defaults of GraphML without applying them
         for item in items:
             items[item].update({**defaults, **items[item]})
     for _, data in graph.nodes(data=True):
-        data.pop("viz", None)  # settings of Gephi for drawing the node
+        data.pop("viz", None)  # Gephi's settings for drawing the node
     twice = [name for name, n in Counter(map(str, graph)).items() if n > 1]
     if twice:
         raise BadFileError(
@@ -172,7 +172,7 @@ def _parse_gml(networkx: Any, text: str) -> Any:
 
 def _parse_json(networkx: Any, text: str) -> Any:
     data = json.loads(text)
-    links = "links" if isinstance(data, dict) and "links" in data else "edges"  # of older and newer versions
+    links = "links" if isinstance(data, dict) and "links" in data else "edges"  # in older and newer versions
     if not isinstance(data, dict) or not {"nodes", links} <= data.keys():
         raise BadFileError("it has no lists nodes and links (or edges); write networkx.node_link_data(graph) as JSON.")
     return networkx.node_link_graph(data, edges=links)
@@ -183,7 +183,7 @@ def _attributes(graph: Any) -> list[str]:
 
 
 def _names_nodes(graph: Any, attribute: str) -> bool:
-    """Whether the attribute is a different text for each node."""
+    """Whether the attribute is a text that differs for every node."""
     texts = {data.get(attribute) for _, data in graph.nodes(data=True) if isinstance(data.get(attribute), str)}
     return len(texts) == len(graph)
 
@@ -200,7 +200,7 @@ def note_unused(graph: Any, path: Path) -> None:
 
 
 def attribute_table(graph: Any, path: Path, options: TableOptions) -> FeatureTable:
-    """Encode node attributes as features, as for a graph in memory; unused ones are removed from the graph."""
+    """Encode node attributes as features, as for a graph in memory; unused attributes are removed from the graph."""
     attributes = _attributes(graph)
     check_columns(options.drop, attributes)
     naming = [one for one in attributes if one not in options.drop and _names_nodes(graph, one)]

@@ -1,4 +1,4 @@
-"""Graphs in memory: matrices, edges, and graphs of other libraries, with one reader per kind."""
+"""Graphs in memory: matrices, edges, and graphs from other libraries, with one reader for each kind."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class ReadGraph:
     """A graph that was read: the weights of its links, and what is known about its nodes."""
 
     matrix: Sparse  # (n, n)
-    node_ids: ObjectArray | None = None  # (n,); None if nodes are numbered by the rows of the features
-    own_order: bool = False  # whether the nodes are known to be in the order of the rows, even if these have no ids
-    origin: str | None = None  # the record that the graph was built from the features, if there is one
+    node_ids: ObjectArray | None = None  # (n,); None if nodes are identified by row numbers of the features
+    own_order: bool = False  # whether the nodes are known to be in the order of the rows, even if rows have no ids
+    origin: str | None = None  # where it is recorded that the graph was built from the features, if anywhere
 
 
 def read_graph_object(
@@ -62,9 +62,9 @@ def read_graph_object(
         matrix, ids, own_order = graph.matrix, graph.node_ids, graph.own_order
     elif is_anndata(graph):
         matrix, ids = obsp_graph(graph, CONNECTIVITIES), graph.obs_names
-    elif sparse.issparse(getattr(graph, "sparse", None)):  # W and Graph of libpysal
+    elif sparse.issparse(getattr(graph, "sparse", None)):  # libpysal's W and Graph
         matrix, ids = graph.sparse, graph.id_order if hasattr(graph, "id_order") else graph.unique_ids
-    elif isinstance(graph, Mapping) and "adjacency" in graph:  # Dataset of scikit-network: names are those of the rows
+    elif isinstance(graph, Mapping) and "adjacency" in graph:  # scikit-network's Dataset; its names belong to the rows
         matrix, ids, own_order = graph["adjacency"], graph.get("names"), True
     else:
         matrix = _matrix_or_table(graph, n_nodes, name)
@@ -109,7 +109,7 @@ def _refuse_shape(shape: tuple[int, ...], n_nodes: int | None, name: str) -> NoR
 
 
 def _matrix_or_table(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """Convert to a matrix, or to a DataFrame that contains edges or a matrix whose nodes have names."""
+    """Convert a graph to a matrix, or to a DataFrame that contains either edges or a matrix with named nodes."""
     if sparse.issparse(graph) or isinstance(graph, pd.DataFrame):
         return graph
     if is_frame(graph):
@@ -167,7 +167,7 @@ def _table_of_tuples(rows: list[Any]) -> pd.DataFrame:
         third = [row[2] for row in rows]
         if all(isinstance(each, dict) for each in third):
             return pd.concat([edges, pd.DataFrame(third)], axis=1)
-        is_weight = all(isinstance(each, float) for each in third)  # whole numbers may be keys of parallel links
+        is_weight = all(isinstance(each, float) for each in third)  # a whole number may be the key of a parallel link
         edges[WEIGHT if is_weight else 2] = pd.Series(third, dtype=object).infer_objects()
     return edges
 
@@ -182,7 +182,7 @@ def _read_networkx(graph: Any, weight: Any) -> ReadGraph:
 
 
 def _read_numbered(graph: Any, weight: Any) -> ReadGraph | None:
-    """Read a graph of a library that numbers nodes unless they have names; None for other graphs."""
+    """Read a graph from a library that numbers nodes unless they have names; return None for other graphs."""
     if is_igraph(graph):
         return _read_igraph(graph, weight)
     if getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame):
@@ -203,7 +203,7 @@ def _read_igraph(graph: Any, weight: Any) -> ReadGraph:
 
 
 def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
-    """Read data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
+    """Read PyTorch Geometric `Data`; its `edge_attr` contains edge features, not weights."""
     if data.num_nodes is None:
         raise ValueError("num_nodes of the data is None, so the number of nodes is unknown; set it.")
     ends = as_array(data.edge_index)
@@ -216,7 +216,7 @@ def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
 
 
 def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
-    """Read a graph of networkit or rustworkx, whose edges carry a weight, a dict of attributes or nothing."""
+    """Read a networkit or rustworkx graph, whose edges carry a weight, a dict of attributes or nothing."""
     if hasattr(graph, "iterEdgesWeights"):  # networkit
         nodes, edges, directed = list(graph.iterNodes()), list(graph.iterEdgesWeights()), graph.isDirected()
     else:
@@ -226,12 +226,12 @@ def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
     attribute = _weight_attribute(weight, set(chain.from_iterable(attributes)), WEIGHT)
     values = [1.0 if attribute is None else one.get(attribute, 1.0) for one in attributes]
     read = _from_edges(nodes, [(source, target) for source, target, _ in edges], values, directed=directed)
-    skips_numbers = nodes != list(range(len(nodes)))  # after nodes were removed
+    skips_numbers = nodes != list(range(len(nodes)))  # true after nodes were removed
     return read if skips_numbers else ReadGraph(read.matrix)
 
 
 def _from_edges(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ReadGraph:
-    """Add up the weights of parallel edges; undirected ones are first turned into the same direction."""
+    """Add up the weights of parallel edges; undirected edges are first given the same direction."""
     ids = check_names(nodes, len(nodes), "node id", "node")
     if not directed:
         place = {node: at for at, node in enumerate(nodes)}
@@ -242,7 +242,7 @@ def _from_edges(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any]
 
 
 def _weight_attribute(weight: Any, known: Container[Any], usual: str) -> Any:
-    """Return the attribute of edges that contains the weights; None if all links have the same weight."""
+    """Return the edge attribute that contains the weights; None if all links have the same weight."""
     if weight is False or (weight is None and usual not in known):
         return None
     if weight is not None and weight not in known:
@@ -251,7 +251,7 @@ def _weight_attribute(weight: Any, known: Container[Any], usual: str) -> Any:
 
 
 def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
-    """Raise an error if node numbers may be rows, as in a graph without names, or ids, as in a list of edges."""
+    """Raise an error if node numbers could be rows (as in a graph without names) or ids (as in a list of edges)."""
     if node_ids is None or not any(isinstance(one, Real) for one in node_ids):
         return
     if node_ids.tolist() != list(range(len(node_ids))):

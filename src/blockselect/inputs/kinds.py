@@ -1,4 +1,4 @@
-"""FeatureTable, tests for objects of other libraries, and the contents of an AnnData."""
+"""FeatureTable, type checks for objects from other libraries, and access to the contents of an AnnData."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_networkx(thing: Any) -> bool:
 
 
 def is_igraph(thing: Any) -> bool:
-    """Whether this is an igraph graph, rather than a clustering or a sequence of its vertices."""
+    """Whether this is an igraph graph, rather than a clustering or a vertex sequence."""
     return comes_from(thing, "igraph") and hasattr(thing, "get_edgelist")
 
 

@@ -18,7 +18,7 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.extras import comes_from
 from blockselect.utils.parameters import refuse_unordered
 
-IGRAPH_NAMES = ("name", "_nx_name")  # attributes that name nodes; the second is that of igraph.Graph.from_networkx
+IGRAPH_NAMES = ("name", "_nx_name")  # attributes that name nodes; the second is written by igraph.Graph.from_networkx
 
 
 def encode_labels(labels: Any, what: str = "block labels") -> IntArray:
@@ -36,7 +36,7 @@ def encode_labels(labels: Any, what: str = "block labels") -> IntArray:
 
 
 def as_labels(labels: Any, what: str) -> NDArray[Any]:
-    """Convert to an array with one label per node, (n,), and reject masked and missing labels."""
+    """Convert labels to an array with one per node, (n,), and reject masked and missing labels."""
     array: NDArray[Any] = np.asanyarray(labels)
     if array.ndim != 1:
         raise ValueError(f"{what} have shape {array.shape}; give one label per node.")
@@ -50,7 +50,7 @@ def as_labels(labels: Any, what: str) -> NDArray[Any]:
 
 
 def labels_of_one_hot(membership: Any) -> Any:
-    """Convert a one-hot matrix (n, k) (paper: F) to labels: the column of the 1 in each row, by id for a DataFrame.
+    """Convert a one-hot matrix (n, k) (paper: F) to labels: the column of the 1 in each row; a Series for a DataFrame.
 
     Labels in any other form are returned unchanged.
     """
@@ -75,14 +75,14 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
 
     Parameters
     ----------
-    labels : array of shape (n,), one-hot matrix of shape (n, k), Series, dict, list of sets, or clustering of igraph
-        A Series or a dict from node ids to labels, communities as networkx finds them (a list of sets of node ids), or
-        a `VertexClustering`. Each must name every node once. If the index of a Series or one-hot DataFrame is 0, 1, …
-        but the nodes have other ids, it does not name nodes, and the order is kept.
+    labels : array of shape (n,), one-hot matrix of shape (n, k), Series, dict, list of sets, or igraph clustering
+        Labels that name their nodes: a Series or a dict from node ids to labels, communities as returned by networkx (a
+        list of sets of node ids), or a `VertexClustering`. They must name every node once. If the index of a Series or
+        one-hot DataFrame is 0, 1, … but the nodes have other ids, it does not name nodes, and the order is kept.
     node_ids : array of shape (n,) or None
         The ids of the nodes; None if they are numbered by row.
     parameter : str
-        The parameter that contains the labels, for errors.
+        Name of the parameter that contains the labels, for error messages.
     """
     kind = type(labels).__name__
     labels = labels_of_one_hot(labels)
@@ -144,7 +144,7 @@ def _igraph_labels(labels: Any, parameter: str) -> Any:
         fix = "dendrogram.as_clustering()" if hasattr(labels, "as_clustering") else "graph.community_multilevel()"
         raise ParameterError(
             parameter,
-            f"is a {type(labels).__name__} of igraph, which does not give each node one block; pass a "
+            f"is an igraph {type(labels).__name__}, which does not give each node one block; pass a "
             f"VertexClustering, for example {fix}.",
         )
     names = igraph_names(labels.graph)

@@ -25,8 +25,8 @@ from blockselect.inputs.text_files import (
 )
 from blockselect.rows.matrices import as_float_matrix
 
-EMPTY_LINES = 100_000  # a sparse matrix may always have this many rows or columns,
-LINES_PER_ENTRY = 100  # and a large one this many per stored entry
+EMPTY_LINES = 100_000  # a sparse matrix may have this many rows or columns in any case,
+LINES_PER_ENTRY = 100  # and a large matrix this many per stored entry
 MAT_HEADER = 128  # bytes
 MAT_MATRIX, MAT_COMPRESSED = 14, 15
 MAT_TYPES = {*range(1, 8), 9, 12, 13, MAT_MATRIX, MAT_COMPRESSED, 16, 17, 18}
@@ -69,9 +69,9 @@ def _read_npz(path: Path, variables: tuple[str, ...]) -> Any:
 
 
 def _read_mtx(path: Path, variables: tuple[str, ...]) -> Any:
-    content = text_bytes(path) + b"\n"  # without a line end SciPy reads beyond its memory
+    content = text_bytes(path) + b"\n"  # without a final line break, SciPy would read beyond the buffer
     rows, columns, n_entries, *_ = io.mminfo(BytesIO(content))
-    if min(rows, columns) < 1:  # SciPy divides by them
+    if min(rows, columns) < 1:  # SciPy would divide by zero
         return np.empty((rows, columns))
     if n_entries > 2 * len(content):  # an entry takes at least two bytes; skew-symmetric files store less than half
         raise ValueError(f"it declares {n_entries:,} entries, for which the file is too short")
@@ -89,7 +89,7 @@ def _read_mat(path: Path, variables: tuple[str, ...]) -> Any:
 
 
 def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
-    """Return the only name, or the first of the variables among the names."""
+    """Return the only name or, if there are several, the first variable that is among them."""
     chosen = names if len(names) == 1 else [name for name in variables if name in names]
     if not chosen:
         raise ValueError(f"it contains the matrices {names[:6]}, but none called {', '.join(variables)}")
@@ -120,7 +120,7 @@ MATRIX_READERS = {".npz": _read_npz, ".npy": _read_npy, ".mtx": _read_mtx, ".mat
 
 
 def with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
-    """Transpose a matrix that 10x wrote, and read the names of cells and genes from the files next to it."""
+    """Transpose a matrix written by 10x software, and read the names of cells and genes from the files next to it."""
     prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
 
     def find(*names: str) -> Path | None:

@@ -29,15 +29,15 @@ def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metri
     n_neighbors : int
         At least 1; if there are fewer other nodes, all of them are linked.
     metric : str
-        Any metric of scikit-learn's nearest neighbours. The cosine suits BMGUFS, whose scores induce a graph that
-        consists of inner products of rows. With the cosine, nodes that share no feature are not linked, so a node
-        without features is isolated.
+        Any metric of scikit-learn's nearest neighbours. The cosine distance suits BMGUFS, whose scores induce a graph
+        of inner products of rows. With this metric, nodes that share no feature are not linked, so a node without
+        features is isolated.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric, without self-loops. Ties are resolved in the order of the nodes for the cosine and the Euclidean
-        distance, and by scikit-learn for other metrics.
+        Symmetric, without self-loops. For the cosine and Euclidean distances, ties are broken by the order of the
+        nodes; for other metrics, by scikit-learn.
     """
     n_neighbors = check_whole("n_neighbors", n_neighbors, 1)
     features = feature_matrix(features)

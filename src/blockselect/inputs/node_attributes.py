@@ -34,16 +34,16 @@ def encode_attributes(
 
     Parameters
     ----------
-    graph : graph of networkx or igraph
+    graph : networkx or igraph graph
         A numeric or Boolean attribute becomes one column. Texts are categories, with one column of zeros and ones per
         category. Lists, tuples and sets of texts are words, with one column of zeros and ones per word. A node without
         a category or without words has zeros in all of these columns.
     attributes : iterable, optional
-        The attributes to use; None uses all of them except those that blockselect wrote.
+        The attributes to use; by default, all except those that blockselect wrote.
     fill : float, optional
         The value for nodes that lack a numeric attribute; by default, a missing number is an error.
     of_file : bool
-        Whether the graph was read from a file; errors then name the parameters of :func:`read_features`.
+        Whether the graph was read from a file; if so, error messages name the parameters of :func:`read_features`.
     """
     if fill is not None:
         fill = check_real("fill", fill, 0, np.inf)
@@ -90,7 +90,7 @@ def encode_attributes(
 
 
 def _read_nodes(graph: Any) -> tuple[list[Any] | None, dict[Any, list[Any]]]:
-    """Return the ids of the nodes and, in their order, the values of each attribute; a missing value is None."""
+    """Return the node ids and the values of each attribute in the same order; a missing value is None."""
     if is_igraph(graph):
         return igraph_names(graph), {one: graph.vs[one] for one in graph.vs.attributes() if one not in IGRAPH_NAMES}
     data = [graph.nodes[node] for node in graph]
@@ -98,7 +98,7 @@ def _read_nodes(graph: Any) -> tuple[list[Any] | None, dict[Any, list[Any]]]:
 
 
 def _check_attribute(attribute: Any, known: dict[int, Any], nodes: list[Any], leave_out: str) -> str:
-    """Return the kind of an attribute, given its known values; `leave_out` is advice for errors."""
+    """Return the kind of an attribute, given its known values; `leave_out` is advice for error messages."""
     first_of: dict[str, int] = {}  # kind → the first node of this kind
     for at, value in known.items():
         first_of.setdefault(_kind_of(value), at)
@@ -125,7 +125,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _kind_of(value: Any) -> str:
-    """Return one of the three kinds, or a phrase for a value that cannot be encoded."""
+    """Return one of the three kinds, or a phrase that describes a value that cannot be encoded."""
     if isinstance(value, Real | np.bool_):
         return _NUMBERS
     if isinstance(value, str):

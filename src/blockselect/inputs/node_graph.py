@@ -1,4 +1,4 @@
-"""NodeGraph: a graph of which cross-validation takes the subgraph of the rows that it fits."""
+"""NodeGraph: a graph from which cross-validation takes the subgraph of the rows in each fold."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from blockselect.inputs.graph_objects import ReadGraph
 class NodeGraph(ReadGraph):
     """A graph that can be indexed with the rows of X, as cross-validation requires.
 
-    Cross-validation fits a selector to some rows of X. From an adjacency matrix it takes the same rows but all columns,
-    and graphs of other libraries it passes on unchanged. Indexing a NodeGraph returns the induced subgraph: these nodes
-    and the links among them. So `GridSearchCV`, `cross_val_score` and metadata routing work with
+    Cross-validation fits a selector to some rows of X. It takes the same rows of an adjacency matrix, but all its
+    columns, and passes graphs from other libraries on unchanged. Indexing a NodeGraph returns the induced subgraph:
+    these nodes and the links among them. So `GridSearchCV`, `cross_val_score` and metadata routing work with
     ``adjacency=NodeGraph(graph)``.
 
     Parameters

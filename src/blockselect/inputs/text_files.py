@@ -1,4 +1,4 @@
-"""Text files and text tables, read by pandas; `files` lists the checks of what pandas would misread."""
+"""Text files and text tables, read by pandas; the module `files` lists what pandas would misread."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ import pandas as pd
 from blockselect.utils.arrays import ObjectArray
 from blockselect.utils.parameters import check_known
 
-UNPACKED_BYTES = 2**30  # a compressed file may always unpack to this size,
-UNPACKED_RATIO = 200  # and a large one to this many bytes per byte of its own
+UNPACKED_BYTES = 2**30  # a compressed file may unpack to this size in any case,
+UNPACKED_RATIO = 200  # and a large file to this many times its own size
 ADVICE = {
     ".npz": "save the matrix with scipy.sparse.save_npz(path, matrix) or numpy.savez(path, matrix).",
     ".npy": "save a matrix of numbers with numpy.save(path, matrix).",
@@ -35,11 +35,11 @@ ADVICE = {
 }
 BLANKS = r"\s+"
 note = getLogger("blockselect.files").info
-"""Log in one line how a file was read, if users may not expect it; the command keeps it in run.json."""
+"""Log in one line how a file was read, if users may not expect it; the command stores these lines in run.json."""
 
 
 class BadFileError(ValueError):
-    """A problem of a file and its remedy; `reading` adds the name of the file."""
+    """A problem with a file and its remedy; `reading` adds the name of the file."""
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def reading(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        if "pickle" in reason or "Python objects" in reason:  # NumPy recommends loading them
+        if "pickle" in reason or "Python objects" in reason:  # the message of NumPy recommends loading them
             reason = "it is damaged or contains pickled objects, which could run code"
         packing = " packed with gzip" if is_packed(path) else ""
         advice = ADVICE.get(format_of(path), f"correct it or export it again, as UTF-8 text{packing}.")
@@ -125,7 +125,8 @@ def read_csv_table(
     """Read a CSV file; columns are named by its header, or numbered ("0", "1", …) if it has none.
 
     The first column, or the one called `text`, is read as text, so that 007 stays 007; with `as_text`, all columns are.
-    Any other column is numeric if all its cells are numbers. Only empty cells are missing. Text is stripped of blanks.
+    Otherwise, a column is numeric if all its cells are numbers. Only empty cells are missing. Text is stripped of
+    blanks.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
@@ -148,7 +149,7 @@ def read_csv_table(
 def parse_table(
     content: bytes, separator: str, names: list[str], *, header: bool, dtype: Any, skip: int = 0, decimal: str = "."
 ) -> pd.DataFrame:
-    """Read a table with pandas, below `skip` lines and a header, if there is one; its columns are called `names`."""
+    """Read a table with pandas, starting below `skip` lines and any header; its columns are called `names`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -203,7 +204,7 @@ def check_columns(names: Iterable[str], header: Iterable[str]) -> None:
 
 
 def read_names(path: Path, *, column: int = 0) -> ObjectArray:
-    """Read one name per line, without a header; if lines contain tabs, the names in one column."""
+    """Read one name per line, without a header; if lines contain tabs, the names are in column number `column`."""
     with reading(path):
         lines = text_bytes(path).decode().rstrip("\r\n").split("\n")
         names = [(line.split("\t") + [""] * column)[column].strip() for line in lines]

@@ -26,7 +26,7 @@ from blockselect.utils.wording import feature_labels
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 WRITTEN = (*SEPARATORS, ".parquet", ".feather", ".npz", ".npy", ".mtx", ".mat", ".h5ad")
-FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets also evaluate the full-width ones
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets also evaluate the full-width signs
 
 
 def as_text_cell(cell: Any) -> Any:
@@ -37,7 +37,7 @@ def as_text_cell(cell: Any) -> Any:
 
 
 def matrix_suffix(source: Path | None) -> str:
-    """Return the suffix for the format of the source, or .csv if it cannot be written; .npz without a source."""
+    """Return the suffix for the source's format; .csv if it cannot be written, .npz if there is no source."""
     suffix = ".npz" if source is None else format_of(source)
     if source is not None and suffix not in WRITTEN:
         return ".csv"
@@ -53,7 +53,7 @@ def matrix_file(
     ----------
     matrix : array or CSR of shape (n, d)
     node_ids, feature_names : arrays of shape (n,) and (d,), optional
-        Written if the format stores names; None stands for row numbers, and x0, x1, ….
+        Written if the format stores names; by default, row numbers and x0, x1, ….
     source : path, optional
         The file whose format is used; see :func:`matrix_suffix`.
     """
@@ -95,7 +95,7 @@ def _write_h5ad(  # pragma: no cover (needs anndata, which keeps pandas below 3:
 def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None, attribute: str) -> Any:
     """Write labels to a networkx or igraph graph, as a node attribute, and return the graph.
 
-    `nodes` contains the ids of the nodes in the order of the labels; None stands for 0, 1, ….
+    `nodes` contains the node ids in the order of the labels; if None, they are 0, 1, ….
     """
     ids = list(range(len(labels))) if nodes is None else list(nodes)
     if len(ids) != len(labels):

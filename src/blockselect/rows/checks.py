@@ -83,7 +83,7 @@ def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Calla
 def check_weights(
     weights: Sparse, node_ids: ObjectArray | None, dtype: np.dtype[Any], *, name: str = "adjacency"
 ) -> None:
-    """Check that weights are finite and non-negative, that there is a link, and that squares are in range."""
+    """Check that weights are finite and non-negative, that there is a link, and that squared weights are in range."""
 
     def place(offends: Callable[[Any], Any]) -> str:
         source, target = (node if node_ids is None else node_ids[node] for node in first_entry(weights, offends))

@@ -25,18 +25,18 @@ from blockselect.utils.extras import needed, on_request
 from blockselect.utils.parameters import check_names, check_whole
 
 _CHUNK_BYTES = 2**26  # size of a chunk as a dense float64 array, unless the user sets the number of rows
-_BYTES_PER_VALUE = 12  # of a sparse matrix: a float64 and the number of its column
+_BYTES_PER_VALUE = 12  # in a sparse matrix: a float64 and its column number
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
 
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """Identifies the content of a chunk, which must be the same in each pass."""
+    """Checksum that identifies the content of a chunk, which must be the same in each pass."""
 
     shape: tuple[int, int]
     pattern: int  # depends on which values are not zero
-    total: float  # depends on these values and their order
+    total: float  # depends on the non-zero values and their order
 
     @classmethod
     def of(cls, block: Sparse) -> Checksum:
@@ -52,11 +52,11 @@ class ChunkSurvey:
     n_features: int
     n_values: int  # number of non-zero values
     largest: float
-    smallest: float  # of the non-zero values; infinity if there are none
+    smallest: float  # smallest non-zero value; infinity if there are none
     are_whole: bool  # whether all values are integers
     dtype: np.dtype[Any]
     checksum: Checksum | None  # None for features in memory, which are not read again
-    index: pd.Index[Any] | None  # row names and column names of a DataFrame
+    index: pd.Index[Any] | None  # row names and column names, if the chunk is a DataFrame
     columns: pd.Index[Any] | None
 
     @classmethod
@@ -87,7 +87,7 @@ class Survey:
 
     @classmethod
     def of(cls, chunks: Sequence[ChunkSurvey], n_features: int | None = None) -> Survey:
-        """Check that the chunks match and combine their summaries; by default, the first one sets `n_features`."""
+        """Check that chunks match, and combine their summaries; by default, the first chunk sets `n_features`."""
         if not chunks:
             raise ValueError("there are no chunks of rows; pass a list, or a function that returns a new iterator.")
         width, dtype = n_features or chunks[0].n_features, chunks[0].dtype
@@ -271,7 +271,7 @@ class RowChunks:
             yield block
 
     def _read(self) -> Iterator[tuple[Any, Sparse]]:
-        """Yield each chunk as the user passed it, and as it is after the checks."""
+        """Yield each chunk as the user passed it, together with its checked version."""
         known = None if self._survey is None else [chunk.checksum for chunk in self._survey.chunks]
         n_read = 0
         for raw in _readable(self._blocks):
@@ -299,7 +299,7 @@ class RowChunks:
         return self._then(_keep_rows, (nodes,), Survey(self.survey().n_features, tuple(kept)))
 
     def _then(self, function: Part, shared: tuple[Any, ...], survey: Survey) -> RowChunks:
-        """Return these chunks with one more function that is applied whenever a chunk is read."""
+        """Return these chunks with one more function to apply whenever a chunk is read."""
         mapped = copy(self)
         mapped._steps = [*self._steps, (function, self.slices, tuple(map(self.place, shared)))]
         mapped._survey, mapped._ids, mapped._column_sums = survey, None, None
@@ -331,7 +331,7 @@ class RowChunks:
     def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
         """Sum ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
 
-        Each row is paired with at least all earlier rows that are linked to it; `part` must count only pairs in which
+        Each row is paired at least with all earlier rows that are linked to it; `part` must count only pairs in which
         the row of `other` comes first. Several chunks are kept in memory while the chunks before them are read.
 
         Parameters
@@ -374,7 +374,7 @@ class RowChunks:
         return list(states)
 
     def place(self, shared: Any) -> Any:
-        """Return what to pass instead of an object that several sums use, so that it is sent only once."""
+        """Return a stand-in for an object that several sums use, so that the object is sent only once."""
         return shared
 
     def survey(self) -> Survey:
@@ -430,7 +430,7 @@ def check_rows_per_chunk(rows_per_chunk: Any) -> None:
 
 
 def check_width(number: int, n_features: int, expected: int) -> None:
-    """Check that a chunk has as many features as the others; compiled sums rely on that."""
+    """Check that a chunk has the expected number of features; compiled sums rely on that."""
     if n_features != expected:
         raise ValueError(
             f"chunk {number} of features has {n_features} columns; expected {expected}. Give every chunk the "
@@ -468,7 +468,7 @@ def checked_block(raw: Any, number: int) -> Sparse:
 
 
 def added(total: Any, one: Any) -> Any:
-    """Add a part to the total, in place if the total is dense; None is an empty total."""
+    """Add a part to the total, in place if the total is dense; None stands for an empty total."""
     if total is None:
         return one
     if isinstance(total, np.ndarray):

@@ -32,7 +32,7 @@ from blockselect.rows.chunks import (
 from blockselect.utils.arrays import Sparse
 from blockselect.utils.extras import needed
 
-_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how to read each chunk, and its rows
+_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # a reader for each chunk, and its rows
 _PATIENCE = 60.0  # seconds without any worker after which the cluster counts as lost
 _LOST = "the Dask cluster was lost during the fit"
 _AGAIN = "There is no partial result; start the cluster and fit again."
@@ -82,9 +82,9 @@ class DelayedChunks(RowChunks):
         return _results(ends)
 
     def place(self, shared: Any) -> Any:
-        """Send an object to the cluster once, as the result of a task that Dask can repeat if a worker is lost.
+        """Send an object to the cluster only once, as the result of a task that Dask can repeat if a worker is lost.
 
-        Scattered data could be lost: Dask drops copies that no task waits for, even those of a broadcast.
+        Scattered data could be lost, because Dask drops copies that no task waits for, even if they were broadcast.
         """
         client = _client()
         if client is None:
@@ -110,7 +110,7 @@ class DelayedChunks(RowChunks):
         return delayed(_run)(function, list(chunks), list(persisted), of_steps, *arguments)
 
     def _chunk(self, number: int, survey: Survey | None) -> tuple[_Chunk, Any]:
-        """Return how a task reads a chunk, and its data if they are persisted; `survey` is None in the first pass."""
+        """Return the chunk for a task to read, and its data if persisted; `survey` is None in the first pass."""
         raw, is_persisted = self._delayed[number], self._is_persisted[number]
         chunk = _Chunk(number, None if is_persisted else raw)
         if survey is not None:
@@ -148,7 +148,7 @@ class _Chunk:
         return ChunkSurvey.of(checked_block(raw, self.number), raw)
 
     def read(self, persisted: Any, of_steps: Sequence[tuple[Any, ...]]) -> Sparse:
-        """Load and check the chunk, and apply the mapped functions; `of_steps` are their further arguments."""
+        """Load and check the chunk, and apply the mapped functions; `of_steps` contains their further arguments."""
         block = checked_block(self._load(persisted), self.number)
         check_unchanged(self.number, block, self.checksum)
         for (function, rows), shared in zip(self.steps, of_steps, strict=True):
@@ -159,7 +159,7 @@ class _Chunk:
 def _run(
     function: Callable[..., Any], chunks: list[_Chunk], persisted: list[Any], of_steps: list[Any], *arguments: Any
 ) -> Any:
-    """Call a function of some chunks in a task; each chunk is loaded when the function reads it."""
+    """Call a function on some chunks within a task; each chunk is loaded when the function reads it."""
     pairs = zip(chunks, persisted, strict=True)
     return function([(partial(chunk.read, data, of_steps), chunk.rows) for chunk, data in pairs], *arguments)
 
@@ -180,7 +180,7 @@ def _step(chunks: _Chunks, step: Part, state: Any, *shared: Any) -> Any:
 
 
 def _pairs(chunks: _Chunks, part: Part, n_held: int, *shared: Any) -> Any:
-    """Sum over pairs of the first chunks, which are kept in memory, and the others, which are read one at a time."""
+    """Sum over pairs of the first chunks, kept in memory, and the remaining chunks, read one at a time."""
     held = [(read(), rows) for read, rows in chunks[:n_held]]
     return sum_of_pairs(part, held, ((read(), rows) for read, rows in chunks[n_held:]), *shared, total=None)
 
@@ -194,7 +194,7 @@ def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]
 
 
 def _tree(parts: list[Any]) -> Any:
-    """Add parts in pairs, the results again in pairs, and so on."""
+    """Add parts in pairs, then add the results in pairs, and so on."""
     from dask.delayed import delayed
 
     while len(parts) > 1:
@@ -203,7 +203,7 @@ def _tree(parts: list[Any]) -> Any:
 
 
 def _is_persisted(raw: Any) -> bool:
-    """Whether the cluster has the data of a chunk, or a part of them, in memory."""
+    """Whether the cluster has the data of a chunk, at least in part, in memory."""
     try:
         from distributed import futures_of
     except ImportError:

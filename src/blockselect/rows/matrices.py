@@ -27,9 +27,9 @@ def as_float_matrix(matrix: Any, name: str, *, min_rows: int = 0, min_columns: i
     matrix : array, list, sparse matrix or pandas DataFrame
         float32 is kept; all other types become float64. Values that NumPy would silently convert are rejected.
     name : str
-        Name of the matrix in errors.
+        Name of the matrix in error messages.
     min_rows, min_columns : int
-        The smallest shape that is accepted.
+        Minimum numbers of rows and columns.
     """
     if isinstance(matrix, pd.DataFrame):
         _check_columns(matrix, name)
@@ -51,7 +51,7 @@ def as_float_matrix(matrix: Any, name: str, *, min_rows: int = 0, min_columns: i
 
 def _frame_values(frame: pd.DataFrame) -> Any:
     """The values of a frame: COO if all columns are sparse with the fill value 0, otherwise an array."""
-    accessor: Any = getattr(frame, "sparse", None)  # only a frame whose columns are all sparse has it
+    accessor: Any = getattr(frame, "sparse", None)  # exists only if all columns are sparse
     if accessor is not None:
         leaves_out_zeros = all(kind.fill_value == 0 for kind in frame.dtypes)
         return accessor.to_coo() if leaves_out_zeros else accessor.to_dense().to_numpy()
@@ -66,7 +66,7 @@ def canonical_csr(matrix: Any, name: str) -> Sparse:
     _check_dimensions(matrix, name)
     check_kind(matrix.dtype, name)
     if matrix.format in ("csr", "csc", "bsr"):
-        # A new container around the same arrays, because the check may trim the container that it is called on.
+        # Check a new container around the same arrays, because the check may trim the container.
         matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
         try:
             matrix.check_format(full_check=True)
@@ -152,7 +152,7 @@ def _place_in_column(index: pd.Index[Any], column: Any, at: tuple[int, ...]) -> 
 
 
 def _check_objects(cells: NDArray[Any], name: str, place: Callable[[tuple[int, ...]], str]) -> None:
-    """Raise an error that names the first cell that is not a number; a later check finds None, a missing number."""
+    """Raise an error that names the first cell that is not a number; None (missing) is left to a later check."""
     for at, cell in np.ndenumerate(cells):
         if cell is None or is_number(cell):
             continue
@@ -178,7 +178,7 @@ def as_plain_csr(features: Features) -> Sparse:
 
 
 def without_zeros(matrix: Any, *, own_values: bool = False) -> Sparse:
-    """CSR in double precision without stored zeros; it shares memory if possible, except values if `own_values`."""
+    """CSR in double precision without stored zeros; memory is shared if possible, except for values if `own_values`."""
     rows = sparse.csr_array(matrix)
     if not rows.data.all():
         rows = rows.copy()
@@ -230,7 +230,7 @@ def counts_rows(index: pd.Index[Any]) -> bool:
 
 
 def may_be_ids(column: pd.Series[Any]) -> bool:
-    """Whether the first column of a table seems to contain ids: text, the name id, or distinct whole numbers."""
+    """Whether a first column may contain ids: it is called id, or contains text or distinct whole numbers."""
     if _is_called_id(column.name) or not _is_numeric(column):
         return True
     numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -13,13 +13,13 @@ from blockselect.rows.sums import extremes_by_column, in_memory, map_rows, n_hol
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError
 
-_LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
+_LARGEST_MULTIPLE = 1e4  # because of rounding, larger multiples cannot be told from other numbers
 _STORED_SPARSE = 1 / 3  # share of non-zero values up to which CSR takes at most half the memory of an array
 _EQUAL = 1e-9  # relative difference from the mean below which values in row chunks count as equal
 
 
 def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of each column in float64, with optional row weights (n,): (m,) each."""
+    """Mean (m,) and variance (m,) of each column in float64, with optional row weights (n,)."""
     columns = features.astype(np.float64, copy=False)
     if sparse.issparse(columns):
         mean, variance = mean_variance_axis(columns, axis=0, weights=weights)
@@ -36,7 +36,7 @@ def column_inner_products(left: Features, right: Features) -> FloatArray:
 
 
 def constant_columns(features: Features) -> NDArray[np.bool_]:
-    """Which columns are exactly constant: (m,). Because of rounding, their computed variance may be above zero.
+    """Mask of the columns that are exactly constant: (m,). Rounding may make their computed variance positive.
 
     In row chunks, values with a relative difference below 1e-9 count as equal.
     """
@@ -58,7 +58,7 @@ def check_varies(features: Features) -> None:
 def are_sparse_counts(features: Features) -> bool:
     """Whether the features are sparse counts: integers, some above one, and more than half of them zero.
 
-    They may have any unit: multiples of the smallest non-zero value count as integers.
+    Counts may be in any unit: multiples of the smallest non-zero value count as integers.
     """
     found = [ChunkSurvey.of(features)] if in_memory(features) else features.survey().chunks
     largest, smallest = max(chunk.largest for chunk in found), min(chunk.smallest for chunk in found)
@@ -70,7 +70,7 @@ def are_sparse_counts(features: Features) -> bool:
 
 
 def _are_multiples(features: Features, smallest: float, largest: float) -> bool:
-    """Whether all values are integer multiples of the smallest non-zero one, and some are larger than it."""
+    """Whether all values are integer multiples of the smallest non-zero value, and some exceed it."""
     if not np.isfinite(smallest) or not 1.5 < largest / smallest < _LARGEST_MULTIPLE:
         return False
     return bool(sum_over_rows(features, _broken_multiples, smallest) == 0)
@@ -142,7 +142,7 @@ def typical_values(chunks: RowChunks) -> FloatArray:
 
 
 def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:
-    """Each column times a number, in double precision and without zeros; a copy."""
+    """A copy with each column multiplied by a number, in double precision and without stored zeros."""
     scaled = without_zeros(block, own_values=True)
     scale_by_column(scaled, by)
     return scaled

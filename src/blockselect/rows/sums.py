@@ -42,7 +42,7 @@ def sum_over_pairs(features: Features, part: Part, links: Sparse, *shared: Any) 
 
 
 def map_rows(features: Features, function: Part, *shared: Any) -> Features:
-    """Apply ``function(block, rows, *shared)`` to all rows: now if they are in memory, or whenever a chunk is read."""
+    """Apply ``function(block, rows, *shared)`` to all rows: at once in memory, or whenever a chunk is read."""
     return function(features, _all_rows(features), *shared) if in_memory(features) else features.map(function, *shared)
 
 
@@ -61,7 +61,7 @@ def fold_over_rows(
 
 
 def place_at_rows(features: Features, *shared: Any) -> list[Any]:
-    """Return what to pass to several sums instead of these objects, so that a cluster receives them only once."""
+    """Return stand-ins for objects that several sums use, so that a cluster receives the objects only once."""
     return list(shared) if in_memory(features) else [features.place(one) for one in shared]
 
 
@@ -78,14 +78,14 @@ def row_slices(features: Features) -> list[slice]:
 
 
 def n_values(features: Features) -> int:
-    """Number of values that a pass over the features reads: all of a dense matrix, otherwise the non-zero ones."""
+    """Number of values that a pass over the features reads: all if dense, otherwise the non-zero values."""
     if in_memory(features):
         return int(features.nnz if sparse.issparse(features) else features.size)
     return int(features.n_values)
 
 
 def jobs_for(features: Features, n_jobs: int | None) -> int | None:
-    """Number of threads that may read the features at the same time; only one reads chunks."""
+    """Number of threads that may read the features at the same time; row chunks are read by one thread."""
     return n_jobs if in_memory(features) else 1
 
 
@@ -111,7 +111,7 @@ def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dt
 
 
 def squared_lengths(block: Features, rows: slice) -> FloatArray:
-    """Diagonal of YᵀY (m,), in double precision."""
+    """Diagonal of YᵀY, in double precision: (m,)."""
     if not sparse.issparse(block):
         return np.asarray(np.einsum("il,il->l", block, block, dtype=np.float64))
     return sum_by_column(block, partial(np.square, dtype=np.float64))
@@ -129,7 +129,7 @@ def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: 
 
 
 def extremes_by_column(features: Features) -> tuple[FloatArray, FloatArray]:
-    """The smallest and the largest value of each column, including zeros that are not stored: (m,)."""
+    """The smallest and the largest value of each column, including zeros that are not stored: (m,) each."""
     if not sparse.issparse(features):
         return features.min(axis=0), features.max(axis=0)
     rows = sparse.csr_array(features)

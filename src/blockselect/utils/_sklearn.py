@@ -1,7 +1,7 @@
 """The only module that imports private names of scikit-learn. Tested with scikit-learn 1.6 to 1.9.
 
-Parameter constraints and the context of `fit` are private, but many other packages use them, and the estimator checks
-of scikit-learn expect their messages.
+Parameter constraints and the context of `fit` are private, but many other packages use them, and scikit-learn's
+estimator checks expect their messages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["N_JOBS", "Interval", "Options", "StrOptions", "check_parameters", "f
 
 
 class Interval(_param_validation.Interval):
-    """The interval of scikit-learn, except that True and False do not count as 1 and 0."""
+    """Like scikit-learn's `Interval`, except that True and False do not count as 1 and 0."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
@@ -39,7 +39,7 @@ N_JOBS = (Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, No
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
-    """Scikit-learn's decorator of `fit`; in addition, an error due to lack of memory says what to do."""
+    """Scikit-learn's decorator for `fit`; in addition, an out-of-memory error says what to do."""
 
     def decorate(fit: Any) -> Any:
         @wraps(fit)
@@ -55,7 +55,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
 def check_parameters(estimator: BaseEstimator) -> None:
     """Validate the parameters of an estimator one by one; the error names the invalid parameter.
 
-    Scikit-learn validates all of them in `fit`. Interfaces with their own names for parameters validate them here.
+    Scikit-learn validates parameters in `fit`. Interfaces that use other names for them validate them here.
     """
     constraints = estimator._parameter_constraints
     for name, value in estimator.get_params(deep=False).items():

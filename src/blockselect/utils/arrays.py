@@ -19,7 +19,7 @@ Array: TypeAlias = Any  # NumPy or torch
 
 
 def namespace(array: Array) -> Any:
-    """The array namespace of NumPy or torch; unlike the look-up of array_api_compat, torch can compile this."""
+    """The array namespace of NumPy or torch; unlike the lookup in array_api_compat, it can be compiled by torch."""
     if isinstance(array, (np.ndarray, np.generic)):
         return array_api_compat.numpy
     import array_api_compat.torch as torch_namespace

@@ -40,7 +40,7 @@ class _Cache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError):  # this version lacks a class of the other one
+        except (AttributeError, ImportError):  # this version lacks a class of the version that wrote the cache
             self.flush()
             return None
 

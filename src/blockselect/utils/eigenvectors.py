@@ -1,7 +1,7 @@
 """Leading eigenvectors, found in bounded time even if eigenvalues are close together.
 
 The closer the eigenvalues are, the more products Lanczos iterations take; for a path or a ring of a few thousand nodes
-they do not converge. Therefore the number of restarts is limited. If it does not suffice, a small matrix is decomposed
+they do not converge. Therefore the restarts are limited. If they do not suffice, a small matrix is decomposed
 completely, and the eigenvectors of a large one are approximated in the Krylov space of a random block [1]_: their
 eigenvalues are close to the true ones with or without gaps, and a vector may mix eigenvectors with almost equal
 eigenvalues.
@@ -22,7 +22,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from blockselect.utils.arrays import FloatArray
 
-_RESTARTS = 500  # of Lanczos iterations; graphs of 40,000 nodes with weak blocks need 250
+_RESTARTS = 500  # limit for Lanczos iterations; graphs of 40,000 nodes with weak blocks need 250
 _SMALL = 1000  # size of a matrix whose complete decomposition takes less than a second
 _ROUNDING = 1e3  # relative norms below this multiple of the machine precision count as zero
 _KRYLOV_SIZE = 200  # smallest dimension of the Krylov space of a random block
@@ -52,7 +52,7 @@ def extreme_eigenvectors(
     restarts : int
         Maximum number of restarts of Lanczos iterations.
     tol : float, default=0.0
-        Allowed relative error of eigenvalues; 0 is the machine precision.
+        Allowed relative error of eigenvalues; 0 stands for machine precision.
     """
     n = matrix.shape[0]
     try:
@@ -73,7 +73,7 @@ def lanczos(
     n_held: int | None = None,
     tol: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """As `extreme_eigenvectors`, but only with restarted Lanczos iterations, seeded by the generator.
+    """Like `extreme_eigenvectors`, but only with restarted Lanczos iterations, seeded by the generator.
 
     Parameters
     ----------
@@ -91,19 +91,21 @@ def lanczos(
     n_held = min(n, max(2 * count + 1, 20)) if n_held is None else n_held
     start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
     if not _SEEDED and _is_exhausted(matrix, start, n_held):
-        raise ArpackNoConvergence("a start and its products span too few dimensions", np.zeros(0), np.zeros((n, 0)))
+        raise ArpackNoConvergence(
+            "the Krylov space of the starting vector has too few dimensions", np.zeros(0), np.zeros((n, 0))
+        )
     code = {"magnitude": "LM", "largest": "LA"}[which]
     values, vectors = eigsh(matrix, k=count, which=code, v0=start, ncv=n_held, tol=tol, maxiter=restarts, **draws(rng))
     return values, vectors
 
 
 def draws(rng: np.random.Generator) -> dict[str, np.random.Generator]:
-    """The argument of eigsh that draws random vectors; older versions of SciPy do not have it."""
+    """The keyword argument of eigsh for random vectors; empty for older versions of SciPy, which lack it."""
     return {"rng": rng} if _SEEDED else {}
 
 
 def _is_exhausted(matrix: Any, start: FloatArray, size: int) -> bool:
-    """Whether the Krylov space of the start has fewer than `size` dimensions, the size of the basis of eigsh.
+    """Whether the Krylov space of the start has fewer dimensions than `size`, the size of the basis in eigsh.
 
     In that case eigsh continues with a random vector. Before SciPy 1.17, its random numbers cannot be seeded, so two
     calls with the same matrix would give different results.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 _FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
-_INNER = {"blockselect", "sklearn"}  # frames between the warning and the code of the user
+_INNER = {"blockselect", "sklearn"}  # packages whose frames lie between the warning and the user's code
 
 
 class ParameterError(ValueError):
@@ -18,7 +18,7 @@ class ParameterError(ValueError):
     Parameters
     ----------
     parameter : str
-        Its name in Python.
+        Name of the parameter in Python.
     problem : str
         What is wrong and what to do, to be read after the name: "is 9 but the graph has 4 nodes; choose 1 to 4.".
     """
@@ -38,7 +38,7 @@ class OutOfMemoryError(MemoryError):
 
 @contextmanager
 def memory_for(task: str) -> Iterator[None]:
-    """Name the task in the error if memory runs out; if tasks are nested, the innermost one."""
+    """Name the task in the error if memory runs out; if tasks are nested, the innermost task is named."""
     try:
         yield
     except OutOfMemoryError:
@@ -46,12 +46,12 @@ def memory_for(task: str) -> Iterator[None]:
     except MemoryError as error:
         raise OutOfMemoryError(
             f"not enough memory to {task} ({str(error) or 'no size given'}); drop features first (for example by "
-            "variance), pass sparse features, or compute in float32 if there is a parameter dtype."
+            "variance), pass sparse features, or compute in float32 if there is a dtype parameter."
         ) from error
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the line outside this library that led to the warning."""
+    """Warn, pointing to the line outside this library that led to the warning."""
     level = 1
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INNER:
@@ -61,7 +61,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings: after the block, the list contains each message for users once, without line breaks."""
+    """Collect warnings; after the `with` block, the list contains each message for users once, without line breaks."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

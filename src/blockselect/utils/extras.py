@@ -26,7 +26,7 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
 def on_request(module: str) -> Any:
     """Import a module of blockselect from a package above the caller's, such as the report of a selector.
 
-    Only these calls are exceptions to the import order of the packages; they run when a user requests the result.
+    Only these calls deviate from the import order of the packages; they run when a user requests the result.
     """
     return import_module(f"blockselect.{module}")
 
@@ -37,7 +37,7 @@ def needed(module: str, what: str) -> Any:
     Parameters
     ----------
     module : str
-        Such as "pyarrow.parquet".
+        Name of the module, such as "pyarrow.parquet".
     what : str
         The subject of the error message if the package is missing: "a .parquet file".
     """
@@ -49,7 +49,7 @@ def needed(module: str, what: str) -> Any:
 
 
 def install_advice(error: ImportError, who: str = "the command needs") -> str | None:
-    """What to install if a package of an extra is missing, and None for every other import error.
+    """Say what to install if a package of an extra is missing; None for every other import error.
 
     Parameters
     ----------

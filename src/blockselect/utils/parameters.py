@@ -18,8 +18,8 @@ from blockselect.utils.arrays import FloatArray, ObjectArray
 from blockselect.utils.errors import ParameterError
 
 Thing = TypeVar("Thing")
-_LISTED = 30  # names in a message
-_LARGEST_SEED = 2**32 - 1  # of RandomState, which scikit-learn uses
+_LISTED = 30  # maximum number of names in a message
+_LARGEST_SEED = 2**32 - 1  # limit of RandomState, which scikit-learn uses
 _NOT_REAL = (complex, np.complexfloating, np.datetime64, np.timedelta64)  # float() converts these silently
 
 
@@ -81,7 +81,7 @@ def as_numbers(
 ) -> FloatArray:
     """Convert to float64; masked values and values other than real numbers are rejected.
 
-    None in `shape` stands for any length above 0; `expected` describes the shape in the error for any other one.
+    None in `shape` stands for any length above 0; `expected` describes the required shape in the error message.
     """
     kind = getattr(values, "dtype", np.dtype(np.float64))
     if getattr(kind, "kind", "") in ("c", "m", "M"):  # NumPy would convert these silently
@@ -174,7 +174,7 @@ def generator_from(random_state: Any) -> np.random.Generator:
 
 def as_generator(rng: Any) -> np.random.Generator:
     """Return a generator as it is, or make one from a seed or a RandomState, which advances by one draw."""
-    if isinstance(rng, np.random.RandomState):  # the generator that NumPy makes of it cannot be split
+    if isinstance(rng, np.random.RandomState):  # the generator that NumPy would make from it cannot be split
         return generator_from(rng)
     return np.random.default_rng(rng)
 

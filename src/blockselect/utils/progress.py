@@ -28,7 +28,7 @@ STAGES: dict[str, str] = {
 }
 """Description of each stage of a run. A download is described by its file name."""
 
-_REDRAWN = 0.25  # seconds between two updates of the line
+_REDRAWN = 0.25  # seconds between updates of the line
 _BAR = 20  # characters
 _log = logging.getLogger("blockselect")
 
@@ -38,7 +38,7 @@ def no_progress(stage: str, done: int, total: int) -> None:
 
 
 def no_step_progress(done: int, total: int) -> None:
-    """Do-nothing progress callback of a task without stages."""
+    """Do-nothing progress callback for a task without stages."""
 
 
 @contextmanager
@@ -106,7 +106,7 @@ class _Line:
             text += f"  [{'#' * share}{'.' * (_BAR - share)}]  {done}/{total}"
         is_new = text.split("  ")[0] != self._text.split("  ")[0]
         self._text = text
-        if is_new:  # now, because compiled code may keep the thread from drawing
+        if is_new:  # draw now, because compiled code may keep the thread from drawing
             self._draw()
 
     def _keep_drawing(self) -> None:

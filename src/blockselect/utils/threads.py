@@ -30,7 +30,7 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
-        self._before: list[dict[str, Any]] = []  # the thread pools and their sizes
+        self._before: list[dict[str, Any]] = []  # the thread pools with their original sizes
 
     def __enter__(self) -> None:
         pools = _thread_pools().select(user_api="blas")
@@ -57,7 +57,7 @@ _one_blas_thread = _OneBlasThread()
 
 
 def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """Run calls in threads, with one BLAS and OpenMP thread each; yield the results in order as they are available."""
+    """Run calls in threads, with one BLAS and OpenMP thread each; yield results in order as they become available."""
     with one_thread():
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(_with_one_thread)(call, os.getpid()) for call in calls

@@ -46,7 +46,7 @@ def times(lift: float) -> str:
 
 
 def lift_in_cell(lift: float) -> str:
-    """A lift in few characters: ``0``, ``0.3``, ``7.3``, ``41``."""
+    """A lift in a few characters: ``0``, ``0.3``, ``7.3``, ``41``."""
     return "0" if lift < 0.05 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}"
 
 
