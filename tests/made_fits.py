@@ -23,7 +23,7 @@ def fit_paper(network, n=12, **options):
 
 
 def quick(options):
-    """The given options and quick settings; if blocks are given, the quick settings would be refused and are left out."""
+    """The options with quick settings, which are left out if blocks are given, because `fit` would then refuse them."""
     given = not isinstance(options.get("block_model", "mixed"), str)
     return {**({"random_state": 0} if given else QUICK), **options}
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def target(A, labels, linkages):
-    """T: the block of each node and the blocks that a random walk visits, for each level of each model; one column per block."""
+    """T: the block of each node and the blocks that a random walk visits, side by side for all levels of all models."""
     return np.hstack([level for model in targets(A, labels, linkages) for level in model])
 
 

@@ -47,7 +47,7 @@ def dispersion(x, totals):
 
 
 def feature_log_likelihood(x, totals, labels):
-    """Poisson log-likelihood, as if values were counts; means are the rate of the block times the feature total of the node."""
+    """Poisson log-likelihood, as if values were counts, with mean block rate × node total."""
     means = np.zeros(len(x))
     for i in range(len(x)):
         block = labels == labels[i]
