@@ -1,4 +1,4 @@
-"""Fixtures every test may use: small networks, a fit, and where the real networks and the golden arrays lie."""
+"""Fixtures for all tests: small networks, a fit, and the folders of the real networks and of the golden arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Examples are drawn the same way each run, and never timed: machines differ.
+# Every run draws the same examples. There is no time limit per example, because machines differ in speed.
 settings.register_profile(
     "blockselect",
     deadline=None,
@@ -29,7 +29,7 @@ def pytest_configure() -> None:
             signal.signal(number, handler)
 
 
-SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, leaves out
+SLOW = (  # prefixes of the ids of the tests that the fast run, `make check`, leaves out
     "README.md",
     "docs/tutorial.md",
     "src",
@@ -93,7 +93,7 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/test_signed.py",
 )
 
-SMOKE = (  # what the fast lane runs of these all the same: seeded results of every package
+SMOKE = (  # slow tests that the fast run includes: seeded results of every package
     "tests/baselines/by_features/test_laplacian.py::test_the_criterion_equals",
     "tests/baselines/by_features/test_mcfs.py::test_scores_equal",
     "tests/baselines/by_features/test_ndfs.py::test_scores_equal",
@@ -157,7 +157,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _folder(variable: str) -> Path:
     folder = os.environ.get(variable)
     if not folder or not Path(folder).is_dir():
-        pytest.skip(f"{variable} names no folder")
+        pytest.skip(f"{variable} does not name a folder")
     return Path(folder)
 
 
@@ -176,7 +176,7 @@ def data_path() -> Path:
 @pytest.fixture(scope="session")
 def network():
     """200 nodes and 52 features; tests must not change it, nor what is fitted to it."""
-    from made_fits import easy_network  # not before it is needed: this file is imported in each process
+    from made_fits import easy_network  # imported only when needed, because every process imports this file
 
     return easy_network()
 

@@ -29,7 +29,7 @@ def peak():
 
 
 def assert_what_workers_hold_does_not_grow(client, fit, load, n_columns, n_chunks, chunk_bytes):
-    """Compared with four chunks, no worker may use more additional memory than half of its share of all chunks."""
+    """Relative to four chunks, peak memory per worker may grow by at most half the size of its share of all chunks."""
 
     def peaks(count):
         chunks = RowChunks.from_delayed([dask.delayed(load)(number) for number in range(count)], n_columns)

@@ -11,19 +11,19 @@ def easy_network():
 
 
 def fit(network, n=12, adjacency=None, **options):
-    """The default selects n features of a network, or of the same nodes with other links."""
+    """Select n features with `BlockModelSelector`, on a network or on its nodes with other links."""
     selector = BlockModelSelector(n, **quick(options))
     return selector.fit(network.features, adjacency=network.adjacency if adjacency is None else adjacency)
 
 
 def fit_paper(network, n=12, **options):
-    """The same with BMGUFS."""
+    """Select n features with `BMGUFS` in the same way."""
     options = {"n_candidates": 10, **options} if "block_model" not in options else options
     return BMGUFS(n, **quick(options)).fit(network.features, adjacency=network.adjacency)
 
 
 def quick(options):
-    """These options with quick settings, which are left out if the blocks are given, because they would be refused."""
+    """The options with quick settings, which are left out if blocks are given, because `fit` would then refuse them."""
     given = not isinstance(options.get("block_model", "mixed"), str)
     return {**({"random_state": 0} if given else QUICK), **options}
 

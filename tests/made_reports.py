@@ -37,7 +37,7 @@ LONG_NAMES = ["a name of three hundred letters " * 10, "حمض نووي ريبو
 
 
 def planted(n_nodes=80, n_blocks=3, names=None, seed=1):
-    """A network with planted blocks; features are called by the names, as far as they go, or have none."""
+    """A network with planted blocks; the given names go to the first features. If None, features have no names."""
     made = make_attributed_blocks(
         n_nodes, n_blocks, n_informative=8, n_redundant=4, n_noise=18, mean_degree=8, random_state=seed
     )
@@ -49,7 +49,7 @@ def planted(n_nodes=80, n_blocks=3, names=None, seed=1):
 
 
 def report(graph, selector=None, stability=True, **options) -> Report:
-    """The page about a selector, fitted here, with a stability that is made up."""
+    """The page about a selector fitted here, with an artificial stability."""
     selector = selector or BlockModelSelector(7, n_blocks=3, n_candidates=4, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

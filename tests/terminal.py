@@ -8,19 +8,19 @@ import signal
 import subprocess
 import sys
 
-IMPATIENT = (  # runs the command and shows at once what it is doing
+IMPATIENT = (  # runs the command without the usual delay before progress is shown
     "from blockselect.cli.waiting import waiting; waiting.patience = 0.01\n"
     "from blockselect.cli.main import main; main()"
 )
 
 
 def without_stages(stderr: str) -> str:
-    """The stderr of a command without the lines about what a slow command is doing."""
+    """The stderr of a command without the progress lines of slow commands."""
     return re.sub(r"^([^.\n]+ \.\.)?\.+\n?", "", stderr, flags=re.MULTILINE)
 
 
 def interrupt_on_terminal(arguments, once_shown: bytes) -> tuple[int, bytes, bytes]:
-    """Start `blockselect` and press Ctrl-C once that text is shown: exit code, stdout, what the terminal showed."""
+    """Start `blockselect`, press Ctrl-C once a text is shown, and return the exit code, stdout and terminal output."""
     ours, theirs = os.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "blockselect.cli.main", *map(str, arguments)],

@@ -10,7 +10,7 @@ from references.gfs import link_loss
 
 
 def project_onto_simplex(v):
-    """The nearest of the best points for each support."""
+    """Project v onto the simplex: among the best points for each support, the one nearest to v."""
     v = v - v.max()  # a shift does not change the projection, and distances between large values would be rounded
     best = None
     for size in range(1, len(v) + 1):

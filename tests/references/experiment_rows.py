@@ -30,7 +30,7 @@ def judged(
 
 
 def too_few(experiment: str, **settings: Any) -> dict[str, Any]:
-    """A row whose setting left fewer features than requested."""
+    """A row for a setting that left fewer features than requested."""
     return row(experiment, **settings, selection=None, selected=None, n_nonzero=3)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def target(A, labels, linkages):
-    """T: the blocks of each node and those a random walk visits, at each level of each model, one column per block."""
+    """T: the block of each node and the blocks that a random walk visits, side by side for all levels of all models."""
     return np.hstack([level for model in targets(A, labels, linkages) for level in model])
 
 
@@ -73,7 +73,7 @@ def share(U, T, columns, penalty):
 
 
 def greedy(U, T, penalty, candidates, n_steps, effect=None):
-    """The order in which features are selected, R² after each step, and what each of the others would add next."""
+    """The order in which features are selected, R² after each step, and what each unselected feature would add next."""
     effect = np.ones(len(candidates)) if effect is None else effect
     chosen, shares = [], [0.0]
 

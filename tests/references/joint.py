@@ -19,12 +19,12 @@ def small_network(seed, n=18, m=7, k=3):
 
 
 def poisson_log_likelihood(values, means):
-    """Without the factorials, which are the same in all models."""
+    """Poisson log-likelihood without the factorials, which are the same in all models."""
     return sum(x * np.log(mean) - mean if x else -mean for x, mean in zip(values.flat, means.flat, strict=True))
 
 
 def link_log_likelihood(A, labels):
-    """Degree-corrected block model, each pair of nodes (i, j) counted in both orders, hence half."""
+    """Log-likelihood of the degree-corrected block model: half the sum over ordered pairs of nodes (i, j)."""
     n, degrees = len(A), A.sum(axis=1)
     means = np.zeros((n, n))
     for i in range(n):
@@ -41,13 +41,13 @@ def in_units(X):
 
 
 def dispersion(x, totals):
-    """Variance around a single rate, over the mean."""
+    """Variance around a single rate, divided by the mean."""
     means = totals * x.sum() / totals.sum()
     return max(((x - means) ** 2).sum() / x.sum(), 1e-6)
 
 
 def feature_log_likelihood(x, totals, labels):
-    """A rate for each block times the feature total of each node, as if values were counts."""
+    """Poisson log-likelihood, as if values were counts, with mean block rate × node total."""
     means = np.zeros(len(x))
     for i in range(len(x)):
         block = labels == labels[i]
@@ -57,7 +57,7 @@ def feature_log_likelihood(x, totals, labels):
 
 
 def feature_gain(X, labels, feature):
-    """Quasi-likelihood ratio of one rate per block and a single rate."""
+    """Log quasi-likelihood ratio of one rate per block versus a single rate."""
     units = in_units(X)
     x, totals = units[:, feature], units.sum(axis=1)
     if not x.any():

@@ -11,7 +11,7 @@ def distances(X):
 
 
 def neighbour_affinity(X, n_neighbors, weight):
-    """A weight for each distance between a node and its nearest others, in either direction; 1 on the diagonal."""
+    """The weight of each pair in which one node is a nearest neighbour of the other; 1 on the diagonal."""
     n, d = len(X), distances(X)
     W = np.zeros((n, n))
     for i in range(n):

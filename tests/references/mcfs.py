@@ -5,13 +5,13 @@ from scipy.linalg import eigh
 
 
 def embedding(W, count):
-    """Only for a connected graph, on which the constant is the first eigenvector."""
+    """The embedding of a connected graph, whose first eigenvector is constant."""
     D = np.diag(W.sum(axis=1))
     return eigh(D - W, D)[1][:, 1 : count + 1]
 
 
 def least_angle(X, y, n_nonzero):
-    """Efron, Hastie, Johnstone and Tibshirani (2004), with an explicit inverse in each step."""
+    """Least angle regression (Efron, Hastie, Johnstone and Tibshirani, 2004), with an explicit inverse in each step."""
     X, residual = X - X.mean(axis=0), y - y.mean()
     coefficients, active = np.zeros(X.shape[1]), []
     for _ in range(n_nonzero):
