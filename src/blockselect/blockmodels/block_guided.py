@@ -33,7 +33,7 @@ from blockselect.utils.progress import Progress, no_progress
 from blockselect.utils.wording import feature_labels
 
 _TYPICAL = 5  # typical nodes that are kept per block
-_MAX_NODES, _MAX_LINKS = 60, 400  # up to which a graph is drawn node by node; more lines would hide one another
+_MAX_NODES, _MAX_LINKS = 60, 400  # largest graph that is drawn node by node; more lines would hide one another
 
 
 class BlockGuidedSelector(ScoreSelector):
@@ -135,7 +135,7 @@ class BlockGuidedSelector(ScoreSelector):
 
     @property
     def blocks_(self) -> pd.DataFrame:
-        """One row per block, in the order of their numbers, which describes the block by names.
+        """One row per block, in numerical order, which describes the block in words.
 
         The columns are name, size, share_within (share of the link weight of its nodes that stays inside the block),
         markers (at most five selected features that are significantly more common there, the strongest evidence

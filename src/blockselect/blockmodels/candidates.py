@@ -32,7 +32,7 @@ from blockselect.utils.progress import StepProgress, no_step_progress
 from blockselect.utils.threads import in_threads
 
 FEATURE_READING = "smoothed"  # the only family that uses the features
-MIXED = (FEATURE_READING, "spectral", "adjacency")  # take turns first; the slowest starts first
+MIXED = (FEATURE_READING, "spectral", "adjacency")  # these families take turns first; the slowest starts first
 ALL_IN_TURN = (*MIXED, "two_hop", "normalized", "onmtf")
 N_FIRST_TURNS = 9  # candidates after which the factorisations take turns too
 
@@ -95,10 +95,10 @@ def find_block_models(
         Number of blocks. A model may have fewer blocks if the graph has fewer distinct kinds of nodes. (paper: k)
     family : str, default="spectral"
         How blocks are found. "spectral": K-means of the leading eigenvectors of the degree-normalised graph. "onmtf":
-        the tri-factorisation of the paper. "normalized" and "two_hop": the same for the degree-normalised graph and for
-        its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
-        eigenvectors of the graph itself, so that blocks may differ in degree. "mixed": "smoothed" (if features are
-        given), "spectral" and "adjacency" in turn; after nine candidates, the three factorisations take turns too.
+        the tri-factorisation of the paper. "normalized" and "two_hop": tri-factorisations of the degree-normalised
+        graph and of its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the
+        leading eigenvectors of the graph itself, so that blocks may differ in degree. "mixed": "smoothed" (if features
+        are given), "spectral" and "adjacency" in turn; after nine candidates, the three factorisations take turns too.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, used by "smoothed" and "mixed". (paper: Y)
     n_candidates : int, default=10

@@ -19,7 +19,7 @@ from blockselect.utils.arrays import FloatArray
 from blockselect.utils.wording import count, cut, listed, per_cent, times
 
 _SHOWN = 10  # markers in a description
-_LINKED = 3  # other blocks in a description and in the table of blocks
+_LINKED = 3  # linked blocks in a description and in the table of blocks
 _LISTED = 5  # names per cell of the table of blocks
 
 
@@ -101,7 +101,7 @@ class BlockDescription:
 def interval(marker: Mapping[Any, Any]) -> str:
     """The interval of a lift as text: ``(6.5 to 8.1)``."""
     low, high = marker["lift_low"], marker["lift_high"]
-    begin = f"{low:.2f}" if 1 < low < 1.05 else times(low).removesuffix(" ×")  # not 1, as if it were no marker
+    begin = f"{low:.2f}" if 1 < low < 1.05 else times(low).removesuffix(" ×")  # 1 would look like no marker
     return f"({begin} to {times(high).removesuffix(' ×')})"
 
 

@@ -13,10 +13,10 @@ from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 from blockselect.utils.eigenvectors import extreme_eigenvectors
 
 LARGE = 20_000  # nodes; in larger graphs eigenvectors are less precise and K-means uses mini-batches
-_LARGE_TOLERANCE = 1e-3  # of the eigenvectors of large graphs, in single precision
+_LARGE_TOLERANCE = 1e-3  # for the eigenvectors of large graphs, in single precision
 _BATCH = 10_000  # nodes per mini-batch
 _SMALL = 200  # nodes; for smaller graphs a dense eigendecomposition is at least as fast, and exact for any k
-_DIGITS = 8  # to which an embedding is rounded
+_DIGITS = 8  # decimals to which an embedding is rounded
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding errors
 
 
@@ -29,7 +29,7 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
     If an eigenvalue is zero up to rounding, its eigenvectors are arbitrary, and zeros are returned.
     """
     n = factors[0].shape[0]
-    rng = np.random.default_rng(0)  # of the start vector; a symmetric one would miss asymmetric eigenvectors
+    rng = np.random.default_rng(0)  # for the start vector; a symmetric one would miss asymmetric eigenvectors
     if n > LARGE:
         tol, factors = max(tol, _LARGE_TOLERANCE), tuple(map(in_single_precision, factors))
     if n <= max(_SMALL, count + 1):

@@ -22,7 +22,7 @@ from blockselect.utils.threads import Shared
 
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 
-_STRIDE = 20  # iterations between two tests of convergence
+_STRIDE = 20  # iterations between tests of convergence
 _GAIN = 2e-5  # relative improvement of the fit per stride below which a start has converged
 _FLOOR = {  # smallest divisor; in single precision, a smaller one could cause an overflow
     np.dtype(np.float64): float(np.finfo(np.float64).tiny),
@@ -141,7 +141,7 @@ def settled_starts(operator: Callable[[], Operator], search: Search) -> list[Sta
 
 
 def _starts_together(groups: Sequence[Shared[Sequence[IntArray]]], n_starts: int) -> list[Start]:
-    """Starts whose group computes them together: start i is in group i modulo the number of groups."""
+    """Starts that are computed together in groups: start i is in group i modulo the number of groups."""
     n = len(groups)
     return [partial(_labels_of, groups[at % n], at // n) for at in range(n_starts)]
 

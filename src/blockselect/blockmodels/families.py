@@ -29,7 +29,7 @@ from blockselect.utils.progress import StepProgress, no_step_progress
 from blockselect.utils.threads import Shared
 
 MAX_ITER = 500
-_FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns and entries up to which smoothed features are formed
+_FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # most columns and entries of smoothed features that are formed
 _TOLERANCE = 1e-3  # of eigenvectors that are only clustered
 _HOPS = 2  # steps of the random walk; after many steps, all nodes would look the same
 

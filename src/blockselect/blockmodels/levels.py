@@ -5,8 +5,8 @@ Each merger reduces the log-likelihood of the links in the degree-corrected bloc
     L = ½ Σ_ab w_ab log w_ab − Σ_a e_a log e_a + constant,
 
 where w_ab is the link weight between blocks a and b, and e_a the sum of the degrees in block a. The two blocks whose
-merger reduces it least are merged first. Blocks with hardly any links to others would be merged arbitrarily, so the
-log-likelihood of the features is added: Σ_l s_la log s_la − S_a log t_a for each block, where s_la is the sum of
+merger reduces it least are merged first. Blocks with hardly any links to other blocks would be merged arbitrarily, so
+the log-likelihood of the features is added: Σ_l s_la log s_la − S_a log t_a for each block, where s_la is the sum of
 feature l in block a, S_a the sum over the features in use, and t_a the total of all features in the block.
 """
 
@@ -22,7 +22,7 @@ from blockselect.utils.arrays import FloatArray, IntArray
 
 _TINY = float(np.finfo(np.float64).tiny)
 _TIE = 1e-9  # relative difference below which the losses of two mergers count as equal
-_FEWEST = 3  # blocks of the coarsest level
+_FEWEST = 3  # smallest number of blocks of the coarsest level
 COARSE = 9  # number of groups in the coarse level, if a level is close to it
 
 
@@ -103,7 +103,7 @@ def numbers_of_groups(n_blocks: int) -> list[int]:
 
 
 def coarse_level(n_blocks: int) -> int:
-    """Number of groups at the coarse level: about nine, and fewer than all blocks if possible."""
+    """Number of groups at the coarse level: about nine, and smaller than the number of blocks if possible."""
     finest, *coarser = numbers_of_groups(n_blocks)
     return min(coarser[::-1] or [finest], key=lambda number: abs(number - COARSE))
 
@@ -142,7 +142,7 @@ def _smallest(losses: FloatArray, n_nodes: FloatArray) -> tuple[int, int]:
 
 
 class _Merging:
-    """The remaining blocks, and the log-likelihood that the merger of each two of them would lose."""
+    """The remaining blocks, and the log-likelihood that merging each pair of them would lose."""
 
     def __init__(self, weights: FloatArray, sums: FloatArray, totals: FloatArray) -> None:
         self._weights: FloatArray = weights.astype(np.float64)
@@ -155,7 +155,7 @@ class _Merging:
         self._by_features: FloatArray = np.array([self._feature_losses(block) for block in range(k)])
 
     def losses(self) -> FloatArray:
-        """Log-likelihood lost by merging each two blocks: (k, k); the diagonal has no meaning."""
+        """Log-likelihood lost by merging each pair of blocks: (k, k); the diagonal has no meaning."""
         W = self._weights
         inside, degrees = W.diagonal(), W.sum(axis=1)
         with_others = self._by_links - _joint(inside[:, None], W) - _joint(W, inside[None, :])

@@ -18,7 +18,7 @@ from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, 
 _TAIL = 0.025  # false discovery rate of the markers, and of each side of their 95 % intervals
 _CONSTANT = 1e-9  # variance relative to the mean square below which a feature counts as constant
 _N_STRONGEST = 5  # strongest markers, which a typical node should have
-_NEUTRAL = 0.1  # weight of a node with none of them; a node with all of them has 1.1
+_NEUTRAL = 0.1  # weight of a node with none of these markers; a node with all of them has weight 1.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,11 +60,11 @@ class Markers:
 def block_markers(features: Features, labels: ArrayLike) -> Markers:
     """Find the features that are significantly more common in a block than among all nodes.
 
-    Let θ be the share of the total of a feature that lies in a block, and π the share of the nodes in the block. If the
-    feature were unrelated to the blocks, θ would have mean π and at most the variance π (1 − π) / ν, where ν is the
-    effective number of nodes that have the feature (:func:`effective_holders`). The p-value is the binomial tail at
-    ν θ. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all pairs of a block and
-    a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain ν KL(θ, π).
+    Let θ be the share of the total of a feature that lies in a block, and π the share of all nodes that are in the
+    block. If the feature were unrelated to the blocks, θ would have mean π and at most the variance π (1 − π) / ν,
+    where ν is the effective number of nodes that have the feature (:func:`effective_holders`). The p-value is the
+    binomial tail at ν θ. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
+    pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain ν KL(θ, π).
 
     If blocks were found with the help of these features, they are not independent of them. The markers then describe
     the blocks, but they do not prove that the features are associated with the network.

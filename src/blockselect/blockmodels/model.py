@@ -146,14 +146,14 @@ class BlockModel:
         return replace(self, labels=numbers[self.labels], density=self.density[np.ix_(order, order)])
 
     def among(self, nodes: BoolArray) -> BlockModel:
-        """The block model of some of the nodes, if all others are isolated, so that no link weight is lost."""
+        """The block model of some of the nodes; all other nodes must be isolated, so that no link weight is lost."""
         kept, labels = np.unique(self.labels[nodes], return_inverse=True)
         shrunken = self.block_sizes[kept] / np.bincount(labels)
         density = self.density[np.ix_(kept, kept)] * np.outer(shrunken, shrunken)
         return replace(self, labels=labels.astype(np.intp, copy=False), density=density)
 
     def with_others(self, nodes: BoolArray) -> BlockModel:
-        """Extend the block model to a larger graph, in which `nodes` marks its nodes, and all others are isolated.
+        """Extend the block model to a larger graph, in which `nodes` marks its own nodes; the others are isolated.
 
         Isolated nodes join the block whose nodes have the fewest links, which reduces its densities.
         """
@@ -195,7 +195,7 @@ def is_pair_of_matrices(blocks: Any) -> bool:
 
 
 def with_error(model: BlockModel, adjacency: Sparse) -> BlockModel:
-    """The model; if it has no relative error, with its error for this graph."""
+    """The model, with its relative error for this graph added if it has none."""
     if not np.isnan(model.relative_error):
         return model
     weight = block_weights(adjacency, model.labels)

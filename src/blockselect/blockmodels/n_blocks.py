@@ -37,7 +37,7 @@ class BlockCount:
     description_lengths: FloatArray  # (s,) nats for 1, 2, …, s blocks, minus the nats for one block
     max_blocks: int  # the maximum allowed
     limit: int  # the maximum possible: max_blocks, or the square root of the number of nodes if it is smaller
-    vectors: FloatArray | None = None  # (n, s) their eigenvectors; None if nodes were removed or weights changed
+    vectors: FloatArray | None = None  # (n, s) of the eigenvalues; None if nodes were removed or weights changed
 
     @property
     def n_shown(self) -> int:
@@ -154,7 +154,7 @@ def _compare_weights(adjacency: Sparse) -> Sparse:
 
 
 def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
-    """The graph without its small components, unless all are small."""
+    """The graph without its small components, unless all components are small."""
     component = connected_components(graph, directed=False)[1]
     large = np.bincount(component)[component] >= least_size
     return sparse.csr_array(graph[large][:, large]) if large.any() and not large.all() else graph
@@ -196,7 +196,7 @@ def _tolerance(graph: Sparse) -> float:
 
 
 def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
-    """Description lengths (nats) with 1, 2, … blocks from as many eigenvectors, minus that with one block."""
+    """Description lengths (nats) of 1, 2, … blocks, found from that many eigenvectors, minus that of one block."""
     scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # a link of mean weight counts as one
     return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
 
@@ -230,7 +230,7 @@ def _labels(vectors: FloatArray) -> IntArray:
 
 
 def _unlike_rows(vectors: FloatArray) -> list[int]:
-    """As many rows as there are columns, each the longest one after projecting out the rows chosen before."""
+    """Choose one row per column: each time the longest row, after projecting out the rows chosen before."""
     left = np.sum(vectors * vectors, axis=1)  # squared lengths
     chosen: list[int] = []
     directions = np.zeros((0, vectors.shape[1]), dtype=vectors.dtype)

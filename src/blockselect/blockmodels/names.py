@@ -103,7 +103,7 @@ def _without_prefix(text: str, is_shared: bool) -> str:
 
 
 def _unique(names: list[BlockName]) -> list[BlockName]:
-    """Number names that occur several times, because nodes or features have equal names."""
+    """Add numbers to names that occur several times, because nodes or features have equal names."""
     made: dict[str, BlockName] = {}
     for name in names:
         numbered = (f"{name.text} ({number})" for number in count(2))

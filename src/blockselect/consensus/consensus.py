@@ -1,14 +1,14 @@
 """Consensus: which candidate block models are kept, and how stable their blocks are.
 
 The criterion is the penalised log-likelihood gain of links and features together over a single block (see
-`JointLikelihood`). If blocks may be refined with the features, every candidate is refined for a few rounds, and only
-the best quarter until convergence.
+`JointLikelihood`). If blocks may be refined with the features, every candidate is refined for a few rounds, and the
+best quarter of them until convergence.
 
 The stability of the blocks is how closely the blocks of a fit with another seed would match them. Such a fit keeps the
-best model from other random starts, which the candidates of one fit can simulate. Split them at random into two halves:
-the best model of one half is the best of all, m₁, and the best model of the other half is m₂ with probability 1/2, m₃
-with probability 1/4, and so on. So m₁ is compared with the other consensus models, with weights 1/2, 1/4, …, scaled to
-sum to 1. Equal weights would give influence to models that no fit would choose.
+best model from other random starts, and the candidates of a single fit can simulate this. Split them at random into two
+halves: the best model of one half is the best of all, m₁, and the best model of the other half is m₂ with
+probability 1/2, m₃ with probability 1/4, and so on. So m₁ is compared with the other consensus models, with weights
+1/2, 1/4, …, scaled to sum to 1. Equal weights would give influence to models that no fit would choose.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FIRST_ROUNDS = 2  # rounds of refinement of every candidate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Consensus:
-    """The candidates, the models that are kept, and penalised log-likelihood gains in nats; larger is better."""
+    """The candidates, the models that are kept, and their penalised log-likelihood gains in nats; larger is better."""
 
     candidates: Sequence[BlockModel]  # as found
-    models: list[BlockModel]  # the best quarter, the best first; refined if requested
+    models: list[BlockModel]  # the best quarter, the best first, and refined if requested
     places: IntArray  # positions of these models among the candidates
     gain_at_start: FloatArray  # (c,) gain of each candidate as found
     gain: FloatArray  # (c,) gain of each candidate after its refinement
@@ -68,8 +68,8 @@ def find_consensus(
 ) -> Consensus:
     """Keep the best quarter of the candidates, at least one.
 
-    With `refine`, blocks are refined with the features: all candidates for two rounds, and those that are kept for at
-    most `max_rounds` more.
+    With `refine`, blocks are refined with the features: all candidates for two rounds, and the ones that are
+    kept for at most `max_rounds` more.
     """
     n_kept = ceil(KEPT * len(candidates))
     total = len(candidates) + n_kept if refine else len(candidates)
@@ -100,16 +100,16 @@ def find_consensus(
 
 
 def _best_refined(results: Sequence[RefinedModel]) -> IntArray:
-    """Positions of the models, the best first: by −J, or by comparable gains if the numbers of blocks differ."""
+    """Positions of the models, best first: by −J, or by comparable gain if their numbers of blocks differ."""
     same_k = len({result.model.n_blocks for result in results}) == 1
     return best_first(np.array([-result.objective[-1] if same_k else result.comparable_gain for result in results]))
 
 
 def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, float | None]:
-    """Expected agreement of the first, best model with the others: for each of its k blocks, and overall.
+    """Expected agreement of the best model, which comes first, with the other models: per block, and overall.
 
-    The agreement of a block is its Jaccard index with the closest block, (k,), and the overall agreement the adjusted
-    Rand index. Both are None if there are no others.
+    The agreement of a block is its Jaccard index with the closest block of another model; the overall agreement is the
+    adjusted Rand index. Returns an array of shape (k,) and a number, or None for both if there is only one model.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ from blockselect.utils.parameters import check_whole, generator_from
 from blockselect.utils.progress import Progress, follow_fit, no_progress
 from blockselect.utils.threads import one_thread
 
-FACTORIZATION_STEPS = 100  # iterations of a factorisation whose blocks are refined afterwards; more do not help
+FACTORIZATION_STEPS = 100  # iterations of a factorisation if its blocks are refined afterwards; more do not help
 _LEFT_OUT = (
     f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all chunks"
 )
@@ -70,10 +70,10 @@ class BlockModelSelector(BlockGuidedSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        How many features to keep, or which share of them (between 0 and 1). None keeps the fewest that explain 80 % of
+        How many features to keep, or what share of them (between 0 and 1). None keeps the fewest that explain 80 % of
         what all features explain together, at most 500. If a regression on all features would take too long, None keeps
         the fewest that explain 80 % of what the first 500 explain. "auto" keeps the features that match the graph
-        better than chance, see :func:`blockselect.discover_features`. (paper: d)
+        better than chance (see :func:`blockselect.discover_features`). (paper: d)
     n_blocks : int or "auto", default="auto"
         Number of blocks. "auto": as many as the links support beyond chance, or up to 12 if links and features
         together support more; always 2 to `max_blocks`. (paper: k)
@@ -92,38 +92,39 @@ class BlockModelSelector(BlockGuidedSelector):
         likely. "auto" refines them unless the links show clear blocks that are unrelated to the features. Blocks that
         were given are never refined.
     binarize : bool or "auto", default="auto"
-        Use only which features a node has, not their values. "auto": if they are counts and more than half of them are
-        zero, because a few large counts would otherwise dominate every similarity.
+        Use only the presence of features, not their values. "auto" does so if the values are counts and more than half
+        of them are zero, because a few large counts would otherwise dominate every similarity.
     n_neighbors : int or None, default=None
-        Neighbours of each node in the graph built from the features if `fit` is given no adjacency. None: 10, with a
-        warning, because an adjacency may have been forgotten.
+        Number of neighbours of each node in the graph that is built from the features if `fit` is given no adjacency.
+        None means 10, with a warning, because the adjacency may have been forgotten.
     n_jobs : int or None, default=None
         Number of threads. The result is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seeds the candidates: the same seed gives the same result.
+        Seed for finding the candidates: the same seed gives the same result.
     verbose : int, default=0
         0 shows nothing. 1 shows the progress of a fit in one line, if stderr is a terminal or a notebook.
 
     Attributes
     ----------
     scores_ : array of shape (m,)
-        Score of each feature. It falls strictly with the rank. The score is the share of the block structure that the
-        feature adds to what the features before it explain, times its effect size, and slightly less than the score
-        before it if that is lower. Features whose association with the graph may be due to chance (see
-        `beyond_chance_`) score at most half as much as the last of the others. An empty or constant column scores 0.
+        Score of each feature. It decreases strictly with the rank. The score is the share of the block structure that
+        the feature adds to what the features before it explain, times its effect size; if this is not below the
+        previous score, the score is slightly less than the previous one. Features whose association with the graph may
+        be due to chance (see `beyond_chance_`) score at most half as much as the last of the other features. An empty
+        or constant column scores 0.
     ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best: the order in which features are selected.
+        Rank of each feature in the order of selection; 1 is the best.
     support_ : boolean array of shape (m,)
         Which features are selected. (paper: S)
     n_features_ : int
         Number of selected features.
     explained_ : array of shape (d,)
-        Share of the block structure (R²) that the first 1, 2, … selected features explain together, the mean over all
-        levels of all consensus models; features after the first 1000 are not counted.
+        Share of the block structure (R²) that the first 1, 2, … selected features explain together, averaged over all
+        levels of all consensus models. Features after the first 1000 are not counted.
     levels_ : DataFrame
-        The levels of the best block model, the coarsest first: the number of blocks, `n_blocks`, and the share of this
-        level that the selected features explain, `explained`. Each level has half as many blocks as the next finer one,
-        and at least 3.
+        The levels of the best block model, the coarsest first: the number of blocks (`n_blocks`) and the share of the
+        level that the selected features explain (`explained`). Each level has half as many blocks as the next finer
+        one, but at least 3.
     explained_more_ : array of shape (m,)
         Share that each feature adds to the features before it in the ranking; for features that are not selected,
         what each would add next.
@@ -137,30 +138,31 @@ class BlockModelSelector(BlockGuidedSelector):
     block_model_ : BlockModel
         The best block model.
     labels_ : array of shape (n,)
-        The block of each node in it. Blocks are numbered along the tree of `linkage_`, the largest branch first,
-        unless they were given. `labels_at` gives the labels with fewer blocks. (paper: F)
+        The block of each node in `block_model_`. Blocks are numbered along the tree of `linkage_`, the largest branch
+        first, unless they were given. `labels_at` returns labels for fewer blocks. (paper: F)
     linkage_ : array of shape (k − 1, 4)
         The tree of the blocks in the format of :func:`scipy.cluster.hierarchy.linkage`: the two blocks that are merged
         at each step, the log-likelihood in nats lost so far, and how many of the k blocks are merged.
         :func:`scipy.cluster.hierarchy.dendrogram` draws it.
     block_stability_ : array of shape (k,) or None
         Stability of each block: its expected overlap (Jaccard index) with the closest block of a fit with another
-        seed, estimated from `consensus_models_`. None if there is only one of these, as with four or fewer candidates,
-        or if the blocks were given.
+        seed, estimated from `consensus_models_`. None if there is only one consensus model, as with four or fewer
+        candidates, or if the blocks were given.
     block_agreement_ : float or None
-        Expected adjusted Rand index of `labels_` and the blocks of a fit with another seed; None as above.
+        Expected adjusted Rand index of `labels_` and the blocks of a fit with another seed. None if `block_stability_`
+        is None.
     coef_, intercept_ : arrays of shape (k, d) and (k,)
-        The regression of the blocks on the selected features by which `predict` finds the blocks of other nodes.
+        The regression of the blocks on the selected features, which `predict` uses to find the blocks of other nodes.
         Selected features after the first 1000 have coefficients of 0.
     binarized_ : bool
         Whether only the presence of features was used, not their values.
     consensus_models_ : list of BlockModel
         The block models that the features should explain, the best first.
     candidates_ : list of BlockModel
-        All block models that were found, the lowest relative error first.
+        All block models that were found, in order of increasing relative error.
     candidates_table_ : DataFrame
-        One row per candidate: its family, blocks, relative error, penalised log-likelihood gain in nats as found and
-        as refined, and whether it is one of `consensus_models_`.
+        One row per candidate: its family, number of blocks, relative error, penalised log-likelihood gain in nats
+        before and after refinement, and whether it is one of `consensus_models_`.
     effort_ : Effort
         Planned and requested search effort: `n_candidates`, `max_rounds`, `n_resamples(asked)`, `was_cut`.
     n_blocks_reason_ : str
@@ -168,19 +170,20 @@ class BlockModelSelector(BlockGuidedSelector):
     refined_ : bool
         Whether blocks were refined with the features.
     refine_reason_ : str
-        The reason why they were refined or not.
+        The reason why the blocks were refined or not.
     families_left_out_ : str or None
-        Which family of block models was not tried, and why: "smoothed" if X comes in row chunks. None if all were.
+        Which family of block models was not tried, and why: "smoothed" if X comes in row chunks. None if no family was
+        left out.
     graph_source_ : str
-        "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
+        "adjacency" if `fit` was given the graph, "features" if it built one by linking nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a networkx or igraph graph: one row per attribute,
-        with its kind, the number of nodes without a value (n_missing), and its columns.
+        How node attributes were converted to features, if X was a networkx or igraph graph: one row per attribute, with
+        its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features are associated with this graph, tested against random permutations of the nodes:
         `p_value`, `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`.
-        `fit` warns if there is no clear evidence. None if this was not tested: the graph was built from the features,
-        or no feature is selected.
+        `fit` warns if there is no clear evidence. None if this was not tested, because the graph was built from the
+        features or no feature is selected.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -259,13 +262,14 @@ class BlockModelSelector(BlockGuidedSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame of pandas or polars, AnnData or RowChunks, of shape (n, m), or graph
-            Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory. A
-            networkx or igraph graph provides its node attributes as features, and its links, as
-            :meth:`blockselect.AttributedGraph.from_networkx` does. (paper: Y)
+            Non-negative features of the nodes. In :class:`blockselect.RowChunks` they may be larger than memory. A
+            networkx or igraph graph provides both its node attributes, as features, and its links (see
+            :meth:`blockselect.AttributedGraph.from_networkx`). (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, graph of another library, or None
-            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. None uses the
-            links of X if it is a graph; otherwise it links each node to its nearest neighbours in X. (paper: A)
+            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. If None, the
+            links of X are used if X is a graph; otherwise, each node is linked to its nearest neighbours in X.
+            (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
 
@@ -279,7 +283,7 @@ class BlockModelSelector(BlockGuidedSelector):
         nodes = self._nodes_used(used)
         graph, rng = used.only(nodes), generator_from(self.random_state)
         with one_thread():  # otherwise sums would depend on the number of cores
-            # Find candidate block models, keep the best, refined with the features, and merge their blocks into levels.
+            # Find candidate block models, refine them with the features, keep the best, and merge blocks into levels.
             search = self._search(graph, rng, progress)
             likelihood = JointLikelihood(graph)
             self.refined_, self.refine_reason_, candidates = self._whether_to_refine(search, graph, likelihood)
@@ -304,7 +308,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self._select_best(ranking, discoveries)
             curve = self._explain(graph.features, trees[0], ranking)
             progress("ranking", 1, 1)
-        # Test whether the selected features are associated with the graph, if possible with blocks found without them.
+        # Test whether the selected features are associated with the graph; prefer blocks found without the features.
         by_links = search.found_by_links() if self._finds_blocks() else []
         self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
         return self._keep_result(network, curve)
@@ -335,17 +339,17 @@ class BlockModelSelector(BlockGuidedSelector):
         return self._block_names()[blocks] if as_names else blocks
 
     def labels_at(self, n_blocks: int) -> IntArray:
-        """The block of each node if the blocks are merged into fewer, see `linkage_`.
+        """The block of each node after merging the blocks into `n_blocks` along the tree `linkage_`.
 
         Parameters
         ----------
         n_blocks : int
-            Number of blocks, from 1 to that of `block_model_`.
+            Number of blocks, from 1 to the number of blocks of `block_model_`.
 
         Returns
         -------
         array of shape (n,)
-            Blocks are numbered along the tree, as in `labels_`.
+            The block of each node; blocks are numbered along the tree, as in `labels_`.
         """
         check_is_fitted(self)
         most = self.block_model_.n_blocks
@@ -385,7 +389,7 @@ class BlockModelSelector(BlockGuidedSelector):
                 "with block_model=labels."
             )
         if not is_auto:
-            self._n_wanted(graph.n_features)  # raises an error before the search if it is too large
+            self._n_wanted(graph.n_features)  # raises an error before the search if the number is too large
         elif warn_if_made_from_features(graph):
             return replace(graph, origin=graph.origin or "its links")  # so that no evidence is claimed
         return graph
@@ -405,11 +409,11 @@ class BlockModelSelector(BlockGuidedSelector):
         return isinstance(self.block_model, str)
 
     def _nodes_used(self, graph: AttributedGraph) -> BoolArray:
-        """Which nodes are used: all but those with neither links nor features, or all if the blocks are given: (n,)"""
+        """Which nodes are used: those with links or features, or all nodes if the blocks are given: (n,)"""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
     def _factorization_steps(self) -> int:
-        """The largest number of iterations of a factorisation; fewer are enough if blocks are refined afterwards."""
+        """Maximum number of iterations of a factorisation; fewer are enough if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> SearchResult:
@@ -432,7 +436,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _whether_to_refine(
         self, search: SearchResult, graph: AttributedGraph, likelihood: JointLikelihood
     ) -> tuple[bool, str, list[BlockModel]]:
-        """Decide whether to refine the blocks; return this, the reason, and the candidates to compare."""
+        """Decide whether to refine the blocks; return the decision, the reason, and the candidates to compare."""
         if not self._finds_blocks():
             return False, "the blocks were given", search.models
         if self.refine != "auto":
@@ -442,7 +446,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _keep_blocks(
         self, search: SearchResult, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray
     ) -> None:
-        """Set the attributes of the block models. Nodes that were left out join the block with the fewest links."""
+        """Set the attributes about block models. Nodes that were left out join the block with the fewest links."""
         self.linkage_ = trees[0].linkage
         self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
         self.candidates_table_, self.effort_ = consensus.table(), search.effort
@@ -455,13 +459,13 @@ class BlockModelSelector(BlockGuidedSelector):
         self.n_blocks_reason_ = search.reason_for(self.block_model_.n_blocks)
 
     def _n_wanted(self, n_features: int) -> int | None:
-        """The number of features to select; None for as many as explain enough."""
+        """The number of features to select; None stands for as many as are needed to explain enough."""
         return None if self.n_features_to_select is None else self._n_to_select(n_features)
 
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, progress: Progress
     ) -> Discoveries | None:
-        """Test which features match the graph better than chance; None unless "auto" requests this."""
+        """Test which features match the graph better than chance; None unless n_features_to_select="auto"."""
         if self.n_features_to_select != "auto":
             return None
         progress("discoveries", 0, 1)
@@ -481,7 +485,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return found
 
     def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
-        """Select the first features of the ranking, or all discoveries: their error rate would not hold for fewer."""
+        """Select the first features of the ranking, or all discoveries: a subset may exceed their error rate."""
         if discoveries is None:
             n_constant = int(np.count_nonzero(~ranking.is_useful))
             why = f"the other {n_constant} have the same value for all nodes."
@@ -504,7 +508,7 @@ class BlockModelSelector(BlockGuidedSelector):
         )
         n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(regressed)
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
-        # No curve for row chunks, which would be read several times, or for one block, which leaves nothing to explain.
+        # There is no curve for row chunks, which would be read several times, nor for one block: nothing to explain.
         has_curve = best.model.n_blocks > 1 and in_memory(features)
         return explained_by_size(self, regression, ranking.share_of_all) if has_curve else None
 
@@ -525,7 +529,7 @@ class BlockModelSelector(BlockGuidedSelector):
         rngs: Sequence[np.random.Generator],
         progress: Progress = no_progress,
     ) -> FloatArray:
-        """1 / rank of each feature on other graphs of the same nodes, without a complete fit: see `inverse_ranks`."""
+        """1 / rank of each feature on other graphs of the same nodes, without complete fits (see `inverse_ranks`)."""
         return inverse_ranks(
             self.consensus_models_,
             graph,

@@ -1,29 +1,31 @@
 """The joint likelihood J of links and features: how much better than chance blocks explain both, in nats.
 
-For the blocks F and the features z ∈ {0, 1}^m in use (lower is better):
+For blocks F, and features of which z ∈ {0, 1}^m marks those in use, lower values are better:
 
     J(F, z) = − L(F) − Σ_l z_l (I_l(F) − (k − 1))
 
 L is the log-likelihood gain of the links, and I_l that of feature l, both over a single block. A feature that depends
-on the blocks has one rate per block, k − 1 more than a feature that does not. Each extra rate costs one nat (AIC),
-which offsets what k − 1 free rates gain by chance.
+on the blocks has one rate per block, k − 1 more rates than a feature that does not. Each extra rate costs one nat
+(AIC), which offsets what it gains by chance.
 
-Links are Poisson counts. The mean of a link is the product of both degrees and of the affinity of both blocks (the
-degree-corrected block model of Karrer and Newman, 2011). With every affinity at its maximum-likelihood value,
-L = ½ Σ_ab w_ab log(w_ab w / e_a e_b): w_ab is the link weight between blocks a and b, e_a the sum of the degrees in
-block a, and w the sum of all degrees. The degrees are given, so blocks gain nothing by separating hubs from other
-nodes.
+Links are Poisson counts. The mean number of links between two nodes is the product of their degrees and of the affinity
+of their blocks (the degree-corrected block model of Karrer and Newman, 2011). With every affinity at its
+maximum-likelihood value, L = ½ Σ_ab w_ab log(w_ab w / e_a e_b), where w_ab is the link weight between blocks a and b,
+e_a the sum of the degrees in block a, and w the sum of all degrees. The degrees are given, so blocks gain nothing by
+separating hubs from other nodes.
 
 Features are counts too. The mean of a value is the total of all features of the node times a rate: one rate per
-block, or one rate for all nodes. Then I_l = Σ_a c_la log(c_la t / t_a c_l): c_la is the sum of feature l in block a,
-c_l its sum over all nodes, t_a the total of all features in the block, and t the total over all nodes. The totals are
-given, so blocks gain nothing by separating nodes with many features from nodes with few. Most features vary more than
-Poisson counts, so their gain is divided by the overdispersion φ, the variance divided by the mean (quasi-likelihood;
-Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide the values instead.
+block, or one rate for all nodes. Then I_l = Σ_a c_la log(c_la t / t_a c_l), where c_la is the sum of feature l in block
+a, c_l its sum over all nodes, t_a the total of all features in the block, and t the total over all nodes. The totals
+are given, so blocks gain nothing by separating nodes with many features from nodes with few. Most features vary more
+than Poisson counts, so their gain is divided by the overdispersion φ, which is the variance divided by the mean
+(quasi-likelihood; Wedderburn, 1974). The gain is proportional to the scale of the feature, so we divide its values
+instead.
 
-The losses of the paper and ‖A − F M Fᵀ‖² are not suitable objectives for blocks that may change. L_m is lowest if
+The two losses of the paper and ‖A − F M Fᵀ‖² are not suitable objectives for blocks that may change. L_m is lowest if
 blocks are blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a
-sparse graph if hubs are separated. All three lead away from planted blocks, even if the descent starts there.
+sparse graph if hubs are separated from other nodes. All three lead away from planted blocks, even if the descent starts
+there.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, 
 
 _TINY = float(np.finfo(np.float64).tiny)
 ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
-EQUAL = 1e-9  # values with a smaller relative difference are equal
-LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
+EQUAL = 1e-9  # values with a smaller relative difference count as equal
+LEAST_DISPERSION = 1e-6  # the standard deviation is a thousandth of the mean: such a feature is practically constant
 
 
 class Links(NamedTuple):
@@ -62,17 +64,17 @@ class Links(NamedTuple):
 class Counts(NamedTuple):
     """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
 
-    matrix: Any  # (n, m) CSR without stored zeros, or RowChunks of such blocks; `Rows` of `moves` in a sweep
-    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
+    matrix: Any  # (n, m) CSR without stored zeros, or RowChunks of such blocks; `moves.Rows` in a sweep
+    totals: FloatArray  # (n,) sum of all features of each node, each in units of the mean of its non-zero values
     typical: FloatArray  # (m,) mean of the non-zero values of each feature
-    equal: bool  # whether all non-zero values of a feature are the same, for every feature
+    equal: bool  # whether, for every feature, all non-zero values are the same
 
 
 class Tables(NamedTuple):
     """Sums of links and features over the nodes of each block; a sweep keeps them up to date."""
 
-    weights: FloatArray  # (k, k) of the links, Fᵀ A F
-    sums: FloatArray  # (m, k) of each feature in each block
+    weights: FloatArray  # (k, k) link weights between blocks, Fᵀ A F
+    sums: FloatArray  # (m, k) sum of each feature in each block
     s_log_s: FloatArray  # (m, k) s log s for each of these sums s
     join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
     leave: FloatArray  # (m, k) change of s log s if such a node leaves the block
@@ -130,7 +132,7 @@ def as_counts(features: Features) -> Counts:
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
     if in_memory(features):
         matrix = map_rows(scaled, scale_columns, units)
-    else:  # both scalings in one step, because chunks are scaled whenever they are read
+    else:  # combine both scalings, because chunks are scaled again whenever they are read
         matrix = map_rows(features, scale_columns, units / typical_values(features))
     return Counts(matrix, totals, units, bool(np.all(n_equal == held)))
 
@@ -145,24 +147,24 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
 
 
 def _sums_by_column(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
-    """Σ x², Σ x t, and the number of values equal to their mean, which is 1, for each feature x: (3, m)."""
+    """Σ x², Σ x t, and the number of values equal to the non-zero mean, which is 1, for each feature x: (3, m)."""
     is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < EQUAL)
     return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])
 
 
 def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
-    """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / t)² / c_l, (m,).
+    """Variance of each feature around its single rate, divided by its mean: Σ_i (x_il − t_i c_l / t)² / c_l, (m,).
 
-    φ is near 1 for rare binary features. Pearson's statistic, which divides each square by its own mean, is the same if
-    all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, random blocks
-    gain (k − 1) / 2 nats on average.
+    This is the overdispersion φ_l. It is near 1 for rare binary features. Pearson's statistic, which divides each
+    square by its own mean, is the same if all totals are equal; otherwise it overrates rare features of nodes with few
+    features. With this φ_l, random blocks gain (k − 1) / 2 nats on average.
 
     Parameters
     ----------
     sums, squares, by_total : arrays of shape (m,)
-        Σ_i x_il, Σ_i x_il² and Σ_i x_il t_i of each feature.
+        Σ_i x_il, Σ_i x_il² and Σ_i x_il t_i for each feature l.
     totals : array of shape (n,)
-        t_i, the total of all features of each node.
+        t_i, the total of all features of node i.
     """
     rates = sums / max(totals.sum(), _TINY)
     residual = squares - 2 * rates * by_total + rates**2 * float(np.sum(totals**2))
@@ -216,12 +218,12 @@ def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArra
 
 
 def penalty(n_blocks: int) -> int:
-    """AIC penalty, in nats, of a feature with a separate rate in each block."""
+    """AIC penalty, in nats, for a feature with a separate rate in each block."""
     return n_blocks - 1
 
 
 def evaluate(tables: Tables) -> tuple[FloatArray, BoolArray, float]:
-    """The gain of each feature from the blocks (m,), which gains exceed the penalty (m,), and J with these features."""
+    """The gain of each feature (m,), whether it exceeds the penalty (m,), and J with the features for which it does."""
     gains = feature_gains(tables.sums, tables.s_log_s, tables.totals)
     cost = penalty(len(tables.weights))
     above = float(np.maximum(gains - cost, 0.0).sum())
@@ -231,8 +233,8 @@ def evaluate(tables: Tables) -> tuple[FloatArray, BoolArray, float]:
 def comparable_gain(tables: Tables, n_nodes: int) -> float:
     """−J minus the cost of describing the blocks, to compare different numbers of blocks; larger is better.
 
-    More blocks gain more by chance. As in a description length, they cost log k nats per label, and half the logarithm
-    of the total link weight per density.
+    More blocks gain more by chance. As in a description length, the cost is log k nats for each label, and half the
+    logarithm of the total link weight for each density.
     """
     k, n_links = len(tables.weights), float(tables.weights.sum()) / 2
     densities = k * (k + 1) / 4 * np.log(max(n_links, 1.0))
@@ -247,13 +249,13 @@ class JointLikelihood:
     Parameters
     ----------
     graph : AttributedGraph
-        The features are non-negative numbers, dense, sparse or in row chunks. Their units do not matter: the gain of a
-        feature is relative to its variance. Link weights are divided by `link_unit` and treated as counts.
+        Its features are non-negative numbers, dense, sparse or in row chunks. Their units do not matter, because the
+        gain of a feature is relative to its variance. Link weights are divided by `link_unit` and treated as counts.
     unit : float, optional
         The weight that counts as one link; by default the `link_unit` of the graph. A resampled graph keeps the unit of
         the graph from which it was drawn.
     counts : Counts, optional
-        The result of `as_counts`, if another likelihood of the same features has computed it.
+        The result of `as_counts`, if it was already computed for another likelihood of the same features.
 
     Examples
     --------
@@ -300,7 +302,7 @@ class JointLikelihood:
         return np.array([comparable_gain(tables, self.graph.n_nodes) for tables in self.tables(labels)])
 
     def trees(self, models: Sequence[BlockModel], *, renumber: bool = True) -> list[BlockTree]:
-        """Merge the blocks of each model into a tree, by the links and the features whose gain exceeds the penalty.
+        """Merge the blocks of each model into a tree, using links and the features whose gain exceeds the penalty.
 
         With `renumber`, blocks are numbered along the tree, the largest branch first.
         """

@@ -1,4 +1,4 @@
-"""Log-likelihood gain of each feature from the links, without blocks: do linked nodes share the feature?
+"""Log-likelihood gain of each feature from the links, without blocks: do linked nodes tend to share the feature?
 
 Let x be the values of the feature, in units of the mean of its non-zero values. The weight of the links among the nodes
 that have the feature is g = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees, its expected value would be
@@ -25,8 +25,9 @@ def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArr
     """Log-likelihood gain of the links among the nodes that have a feature, beyond their degrees: (m,), at least 0.
 
     The gain is zero if all nodes have the same value, if no link joins two nodes with the feature, or if nodes with the
-    feature avoid each other. Self-loops are ignored. `scaled` are the features as returned by `in_units`, and `unit` is
-    the weight that counts as one link, so neither the scale of the features nor that of the link weights matters.
+    feature avoid each other. Self-loops are ignored. `scaled` contains the features as returned by `in_units`, and
+    `unit` is the weight that counts as one link, so neither the scale of the features nor that of the link weights
+    matters.
     """
     gains: FloatArray = np.zeros(scaled.shape[1])
     weights = without_loops(adjacency)
@@ -41,7 +42,7 @@ def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArr
     expected = 0.5 * total * np.maximum(xd**2 - xxdd, 0.0) / all_pairs  # ĝ
     mean = np.maximum(xd / total, _TINY)
     ratio = (xxd / total) / mean - mean  # variance over mean at the ends of links
-    is_binary = xx <= (1 + EQUAL) * x  # in units of their mean, different values have larger squares
+    is_binary = xx <= (1 + EQUAL) * x  # in units of their mean, unequal values have a larger sum of squares
     dispersion = np.where(is_binary, 1.0, np.maximum(ratio, LEAST_DISPERSION) ** 2)
     observed, expected = observed / dispersion, expected / dispersion
     above = observed - expected > ROUNDING * observed

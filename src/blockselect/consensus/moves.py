@@ -1,15 +1,15 @@
-"""Node moves: one node after the other moves to the block with the highest likelihood.
+"""Node moves: one after the other, nodes move to the block that gives the highest likelihood.
 
-The moves are compiled with Numba: each move changes the gains of the next one, so they cannot be array operations. A
-visit to a node has three steps:
+The moves are compiled with Numba, because each move changes the gains of the next one, which rules out array
+operations. A visit to a node has three steps:
 
 1. Score all blocks approximately. This takes few logarithms, however many blocks there are, because tables contain the
-   gain of one more link between two blocks, and of one more value of a feature in a block.
+   gain from one more link between two blocks, and from one more value of a feature in a block.
 2. Compute the exact gains of the few blocks with the highest scores, and choose the best of them.
 3. If its gain is positive, move the node and update the tables.
 
 After the first rounds, most nodes no longer move. A node whose best other block is many nats worse is visited again
-only after so many of its neighbours have moved that this may have changed.
+only after enough of its neighbours have moved that another block may have become better.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from blockselect.consensus.likelihood import Counts, Links, Tables
 from blockselect.utils.arrays import BoolArray, FloatArray, IntArray
 from blockselect.utils.compiled import compiled, part_of_compiled
 
-N_EXACT = 3  # other blocks whose exact gains are computed
-# Approximate bounds on the change of a gain, in nats: per link to a neighbour that has moved, and by all other moves.
+N_EXACT = 3  # number of other blocks whose exact gains are computed
+# Approximate bounds on the change of a gain, in nats: per link to a neighbour that has moved, and from all other moves.
 NATS_PER_LINK, NATS_BY_OTHERS = 2.0, 4.0
 _TINY = float(np.finfo(np.float64).tiny)
 _log = getLogger("blockselect")
@@ -42,22 +42,22 @@ class Rows(NamedTuple):
 
 
 class _Blocks(NamedTuple):
-    """Quantities that follow from labels and tables, kept up to date during a sweep; (k,) each."""
+    """Quantities that follow from the labels and tables, kept up to date during a sweep; (k,) each unless noted."""
 
     sizes: FloatArray  # number of nodes
     degrees: FloatArray  # sum of the degrees
     log_degrees: FloatArray
     used_totals: FloatArray  # total of the features in use
     log_totals: FloatArray  # logarithm of the total of all features
-    more: FloatArray  # (k, k) change of w log w by one more link between two blocks
+    more: FloatArray  # (k, k) change of w log w from one more link between two blocks
 
 
 class _Scores(NamedTuple):
-    """Work space of a visit: links to each block and the approximate score of each block; (k,) each."""
+    """Workspace of a visit: the node's links to each block, and the approximate score of each block; (k,) each."""
 
-    links: FloatArray  # weight of its links to the block, without the self-loop; 0 between two visits
-    near: IntArray  # the first `n_near` entries are the blocks of its neighbours
-    features: FloatArray  # change of s log s if its features join the block, from the tables
+    links: FloatArray  # weight of the node's links to the block, without the self-loop; 0 between visits
+    near: IntArray  # the first `n_near` entries are the blocks of the node's neighbours
+    features: FloatArray  # change of s log s if the node's features join the block, from the tables
     rough: FloatArray  # approximate gain of joining the block, from the tables
 
 
@@ -79,11 +79,11 @@ class _Node(NamedTuple):
     block: int
     degree: float
     loop: float  # weight of its self-loop
-    total: float  # of all its features
-    used_total: float  # of its features in use
+    total: float  # sum of all its features
+    used_total: float  # sum of its features in use
     begin: int  # its features are `rows.indices[begin:end]`
     end: int
-    n_near: int  # number of blocks of its neighbours
+    n_near: int  # number of different blocks among its neighbours
     leave: float  # change of s log s if its features leave the block, if `counts.equal`
 
 
@@ -100,10 +100,10 @@ def sweep(
 ) -> int:
     """Visit nodes in the given order and move each to its best block; return how many moved.
 
-    `counts.matrix` must be `Rows`, which contain the nodes in `order`. `labels`, `tables` and `slack` are changed in
-    place. A node moves only if the gain exceeds `least_gain`, the rounding error. The last node of a block stays.
-    `slack` (n,) is a cautious estimate, in nats, of how much worse the best other block of each node is; moves of its
-    neighbours reduce it. Only nodes with a slack of at most 0 are visited.
+    `counts.matrix` must be of type `Rows` and contain the nodes in `order`. `labels`, `tables` and `slack` are changed
+    in place. A node moves only if the gain exceeds `least_gain`, the rounding error. The last node of a block never
+    moves. `slack` (n,) is a cautious estimate, in nats, of how much worse the best other block of each node is; moves
+    of its neighbours reduce it. Only nodes with a slack of at most 0 are visited.
     """
     k = len(tables.weights)
     blocks = _blocks_of(labels, tables, in_use)
@@ -149,7 +149,7 @@ def _blocks_of(labels: IntArray, tables: Tables, in_use: BoolArray) -> _Blocks:
 
 @part_of_compiled
 def _score(index: int, state: _State) -> _Node:
-    """Look up a node; write its links to each block, and its approximate gain of joining each, into `state.scores`."""
+    """Look up a node; write its links to each block and its approximate gain from joining it to `state.scores`."""
     labels, links, counts, in_use, tables, blocks, scores = state
     rows, row, k, old = counts.matrix, index - counts.matrix.first, len(tables.weights), labels[index]
     to_blocks, near, by_features, rough = scores
@@ -212,7 +212,7 @@ def _choose(node: _Node, state: _State) -> tuple[int, float]:
 
 @part_of_compiled
 def _gain_of_leaving(node: _Node, state: _State) -> float:
-    """The part of the gain that does not depend on the new block: leaving the old one."""
+    """The part of the gain that does not depend on the new block: the gain from leaving the old block."""
     counts, tables, blocks, scores = state.counts, state.tables, state.blocks, state.scores
     old, w, to = node.block, tables.weights, scores.links
     gain = _xlogx(blocks.degrees[old]) - _xlogx(blocks.degrees[old] - node.degree)
@@ -233,7 +233,7 @@ def _gain_of_leaving(node: _Node, state: _State) -> float:
 
 @part_of_compiled
 def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float:
-    """The gain of a whole move: `gain` of leaving the old block, plus that of joining the new one."""
+    """The gain of a whole move: `gain`, from leaving the old block, plus the gain from joining the new one."""
     counts, tables, blocks, scores = state.counts, state.tables, state.blocks, state.scores
     old, w, to = node.block, tables.weights, scores.links
     gain += _xlogx(blocks.degrees[new])
@@ -256,8 +256,7 @@ def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float
 
 
 @part_of_compiled
-def _exposure(block: int, used_total: float, total: float, tables: Tables, blocks: _Blocks) -> float:
-    """Change of z log t of a block if its total of the features in use, z, and of all features, t, grow by these."""
+    """Change of z log t of a block, with totals z of features in use and t of all, if they grow by these amounts."""
     z, t = blocks.used_totals[block], tables.totals[block]
     return _weighted_log(z + used_total, t + total) - _weighted_log(z, t)
 
@@ -296,7 +295,7 @@ def _move_feature(feature: int, value: float, old: int, new: int, counts: Counts
     sums, s_log_s, join, leave = tables.sums, tables.s_log_s, tables.join, tables.leave
     sums[feature, old] -= value
     sums[feature, new] += value
-    if counts.equal:  # adding one value and removing it again changes nothing, which saves logarithms
+    if counts.equal:  # adding a value and removing it again cancel, which saves logarithms
         s_log_s[feature, old] += leave[feature, old]
         s_log_s[feature, new] += join[feature, new]
         join[feature, old] = -leave[feature, old]
@@ -329,7 +328,7 @@ def _weighted_log(weight: float, x: float) -> float:
 
 
 def announce_compilation() -> None:
-    """Log that the first sweep takes a few seconds, unless a compiled version is stored."""
+    """Log that the first sweep takes a few seconds, unless a compiled version is already stored."""
     folder = sweep.stats.cache_path
     if folder is not None and not any(Path(folder).glob("moves.sweep-*.nbi")) and not sweep.signatures:
         _log.info("compiling node moves, which takes a few seconds once; the result is kept in %s", folder)

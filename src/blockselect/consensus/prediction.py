@@ -1,9 +1,10 @@
 """Prediction of the blocks of new nodes from the selected features, by ridge regression.
 
-Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
-best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression used
-to select features (see `target`, with the same λ), with two changes: it leaves out the neighbours, because a new node
-may have none, and it scales rows to unit length using only the selected features, so no others are needed.
+Let V be the selected features, with rows scaled to unit length and columns centred, and let H be the one-hot block
+membership of the best block model, with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is
+the regression used to select features (see `target`, with the same λ), with two changes: it leaves out the neighbours,
+because a new node may have none, and it scales rows to unit length over the selected features only, so no other
+features are needed.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray
 def regress_blocks(
     features: Features, selected: IntArray, used: IntArray, labels: IntArray, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Regress the blocks (n,) on some columns of the features: coefficients (k, d) and intercepts (k,).
+    """Regress the blocks (n,) on some columns of the features; return coefficients (k, d) and intercepts (k,).
 
-    `selected` (d,) contains the columns in which rows are scaled to unit length, in increasing order; columns that are
-    not in `used` have coefficients of 0.
+    `selected` (d,) contains the columns over which rows are scaled to unit length, in increasing order. Columns that
+    are not in `used` have coefficients of 0.
     """
     n, n_blocks = len(labels), int(labels.max()) + 1
     shares = np.bincount(labels) / n
@@ -45,7 +46,7 @@ def regress_blocks(
 def _products(
     block: Features, rows: slice, selected: IntArray, places: IntArray, labels: IntArray, n_blocks: int
 ) -> FloatArray:
-    """Products of the u used columns with themselves, with the blocks and with 1: (u, u + k + 1)."""
+    """Products of the u columns in use with one another, with the blocks and with 1: (u, u + k + 1)."""
     if not block.shape[0]:
         return np.zeros((len(places), len(places) + n_blocks + 1))
     V = normalize(block[:, selected])[:, places]

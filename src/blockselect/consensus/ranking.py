@@ -2,10 +2,10 @@
 
 The share of the block structure that a set of features explains is the R² of :mod:`blockselect.consensus.target`.
 Forward selection (orthogonal least squares [1]_) adds one feature after the other. The next feature is not simply the
-one that raises R² most: that feature may be very common and only slightly more so in some blocks, which a regression
-can use but a clustering cannot. So the increase of R² is multiplied by the effect size of the feature, √(2E / h), where
-E is the penalised log-likelihood gain of the feature from the blocks, and h the number of nodes that have it. This is
-Cohen's w, a test statistic made independent of the number of observations.
+one that raises R² most: that feature may be common everywhere and only slightly more common in some blocks, which a
+regression can use but a clustering cannot. So the increase of R² is multiplied by the effect size of the feature,
+√(2E / h), where E is the penalised log-likelihood gain of the feature from the blocks, and h the number of nodes that
+have it. This is Cohen's w, a test statistic made independent of the number of observations.
 
 Features whose association with the graph may be due to chance come after all others: those with √(2 (E + N − 1)) ≤ 3,
 where N is the log-likelihood gain from the links, and 1 its AIC penalty. This root is comparable to a z-value.
@@ -36,7 +36,7 @@ from blockselect.rows.sums import in_memory, jobs_for, n_holders
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, best_first
 from blockselect.utils.threads import in_threads
 
-MAX_GREEDY_STEPS = 500  # the other features are ranked by what each would add next
+MAX_GREEDY_STEPS = 500  # the remaining features are ranked by what each would add next
 ENOUGH = 0.8  # the default number of features explains this share of what all features explain
 MAX_REGRESSED = 1000  # further selected features are left out of the regression
 _COLUMNS_PER_PASS = 64  # of the Gram matrix, computed in one pass over all row chunks
@@ -86,11 +86,11 @@ class FeatureGains:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """All features in the order of their selection, and what each explains."""
+    """All features in the order of their selection, and the share that each explains."""
 
     order: IntArray  # (m,) columns, the best first
     scores: FloatArray  # (m,) decreasing along the order
-    added: FloatArray  # (m,) share added to the features before it; by an unwanted feature, to all wanted ones
+    added: FloatArray  # (m,) share added to the features before it or, if not selected, to all selected ones
     alone: FloatArray  # (m,) share explained by the feature by itself
     is_useful: BoolArray  # (m,) whether its values differ
     is_clear: BoolArray  # (m,) whether it is clearly associated with the graph
@@ -210,7 +210,7 @@ def select_together(
     n_steps = min(n_steps, MAX_GREEDY_STEPS, len(candidates)) if regression.products.any() else 0
     columns = (_Columns if in_memory(regression.features) else _ColumnsOfChunks)(regression, candidates)
     products = regression.products[candidates]  # (c, q)
-    left = regression.penalised[candidates]  # squared length of what is not yet spanned
+    left = regression.penalised[candidates]  # squared length of the part that is not yet spanned
     unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
     basis, coefficients = np.zeros((n_steps, len(candidates))), np.zeros((n_steps, products.shape[1]))
     is_free = np.ones(len(candidates), dtype=bool)

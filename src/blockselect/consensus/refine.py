@@ -1,9 +1,9 @@
 """Refinement of blocks with the features: rounds of node moves that increase the joint likelihood.
 
 A round visits the nodes in random order and moves each node to the block that lowers J most, if any does (see
-`likelihood` for J, and `moves` for the compiled moves). Then exactly the features whose gain exceeds the penalty are in
-use, which is the best choice for the new blocks. So J never increases. The first and the last round visit all nodes;
-the other rounds visit only nodes that may have a reason to move.
+`likelihood` for J, and `moves` for the compiled moves). Then exactly those features are in use whose gain exceeds the
+penalty, which is the best choice for the new blocks. So J never increases. The first and the last round visit all
+nodes; the other rounds visit only nodes that may have a reason to move.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Refinement:
         chunk_of = np.repeat(np.arange(len(slices)), [rows.stop - rows.start for rows in slices])
         self.order: IntArray = order[np.argsort(chunk_of[order], kind="stable")]
         terms = xlogx(self.tables.weights.sum()) + xlogx(np.float64(self.tables.sums[self.in_use].sum()))
-        self.least_gain = _ROUNDING * max(float(terms), 1.0)  # of a move; smaller gains are rounding errors
+        self.least_gain = _ROUNDING * max(float(terms), 1.0)  # for a move; smaller gains are rounding errors
         self.visits_all = not self.slack.any()
         self.n_moves.append(0)
 

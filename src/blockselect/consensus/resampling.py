@@ -21,7 +21,7 @@ from blockselect.utils.arrays import BoolArray, FloatArray, Sparse
 from blockselect.utils.progress import Progress, no_progress
 from blockselect.utils.threads import one_thread
 
-_ROUNDS = 3  # of refinement on a resampled graph: few, because the optimum is near
+_ROUNDS = 3  # rounds of refinement on a resampled graph: few, because the optimum is near
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # on every fourth resampled graph, new blocks are found from two random starts
 
 
@@ -41,9 +41,9 @@ def inverse_ranks(
 ) -> FloatArray:
     """1 / rank of each feature on each of b other graphs of the same nodes; 0 for constant features: (b, m).
 
-    On three of four graphs, one of the consensus models is refined. On the fourth graph, new blocks are found. This
+    On three of every four graphs, one of the consensus models is refined. On the fourth, new blocks are found. This
     reproduces how often complete fits find the same optimum: with new blocks from a few starts on every graph, features
-    would seem less stable than they are; with the consensus models on every graph, more stable.
+    would seem less stable than they are; with the consensus models on every graph, they would seem more stable.
 
     Parameters
     ----------

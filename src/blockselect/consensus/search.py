@@ -38,7 +38,7 @@ from blockselect.utils.parameters import check_n_blocks
 from blockselect.utils.progress import Progress
 
 BUDGET = 2e11  # multiplications beyond which a search is cut: a few minutes on two cores
-CHEAP = 2e8  # multiplications of a search by default: less than a second
+CHEAP = 2e8  # multiplications of a default search: less than a second
 _FEW_CANDIDATES, _MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
 _LEAST = 5  # rounds of refinement, and resampled graphs, of a search that is cut
 _MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links support fewer
@@ -108,7 +108,7 @@ class SearchResult(NamedTuple):
     effort: Effort
     reason_for: Callable[[int], str]  # the reason, in words, for a number of blocks
     n_blocks: int  # the number to try first
-    counted: BlockCount | None = None  # the blocks that the links show, if they were counted
+    counted: BlockCount | None = None  # the number of blocks that the links show, if it was estimated
 
     def found_by_links(self) -> list[BlockModel]:
         """The models that were found without the features."""

@@ -1,7 +1,7 @@
 """The regression of the block structure, at all levels, on the features; its R² is the share that they explain.
 
 Let F be the one-hot block membership of a block model, merged to the blocks of one level (see
-:mod:`blockselect.blockmodels.levels`), F̃ the same with column means removed, and Ā = D⁻¹A the average over
+:mod:`blockselect.blockmodels.levels`), F̃ the same matrix with column means removed, and Ā = D⁻¹A the average over
 neighbours (0 for isolated nodes). The target of this level,
 
     T = F̃ + Ā F̃ (Ψ + Π Ψ² + Π² Ψ³ + Π³ Ψ⁴),
@@ -38,7 +38,7 @@ from blockselect.rows.matrices import as_dense, membership_matrix, without_zeros
 from blockselect.rows.sums import in_memory, map_rows, n_values, squared_lengths, sum_over_rows
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
-_STEPS = 4  # of the random walk
+_STEPS = 4  # steps of the random walk
 _COLUMNS_PER_SLICE = 4096  # of the Gram matrix, if features are in memory
 _CELLS_PER_SLICE = 2**25  # of the Gram matrix, if features come in row chunks: large, so that chunks are rarely read
 _TIE = 1e-9  # relative difference below which two numbers are equal
@@ -54,7 +54,7 @@ class BlockRegression:
     """The regression of the block structure on the features, which only needs sums over the nodes."""
 
     features: Features  # (n, m) U without centring; CSR, dense or RowChunks
-    means: FloatArray  # (m,) of its columns
+    means: FloatArray  # (m,) means of the columns of U
     squares: FloatArray  # (m,) squared lengths of the centred columns; 0 for constant columns
     products: FloatArray  # (m, q) UᵀT
     widths: list[int]  # number of columns of the target of each level of the first block model, the finest first
@@ -141,7 +141,8 @@ class BlockRegression:
     def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
         """The share that each chosen column adds to the previous ones, and that each other column would add to all.
 
-        With L Lᵀ = U_SᵀU_S + λI for the chosen columns S, R²(S) = ‖L⁻¹U_SᵀT‖² / ‖T‖²; row i is the share of column i.
+        With L Lᵀ = U_SᵀU_S + λI for the chosen columns S, R²(S) = ‖L⁻¹U_SᵀT‖² / ‖T‖²; row i of L⁻¹U_SᵀT gives the share
+        of column i.
         """
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
@@ -225,7 +226,7 @@ class _BlockSums:
     plain: FloatArray  # (m,) of each column of U
     squares: FloatArray  # (m,)
     with_features: list[FloatArray]  # (m, 2k) of each block model, UᵀΦ with Φ = [F, Ā F]
-    among: list[FloatArray]  # (2k, 2k) each, ΦᵀΦ
+    among: list[FloatArray]  # (2k, 2k) ΦᵀΦ of each block model
 
     def __add__(self, other: _BlockSums) -> _BlockSums:
         return _BlockSums(

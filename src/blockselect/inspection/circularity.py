@@ -23,8 +23,8 @@ _N_LINKS = 200  # number of links to check
 _SUSPECT = 0.5  # share of the links, beyond chance, that join most similar nodes in a suspicious graph
 _COSINE = "cosine"
 _COMPONENTS = (2, 5, 10, 20, 50)  # numbers of principal components that are often used to build graphs
-_HUB = 0.25  # a hub is linked to at least this share of the nodes, so too many would count as most similar to it
-_SIMILARITIES_AT_ONCE = 2**24  # in memory
+_HUB = 0.25  # a node linked to at least this share of the nodes is a hub; most similar nodes of hubs are not checked
+_SIMILARITIES_AT_ONCE = 2**24  # largest number of similarities in memory
 
 
 def warn_if_made_from_features(graph: AttributedGraph) -> bool:
@@ -53,7 +53,7 @@ def warn_if_made_from_features(graph: AttributedGraph) -> bool:
 def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
     """The similarity by which most links join most similar nodes, and the share of these links beyond chance, ≤ 1.
 
-    As many nodes count as most similar to a node as it has neighbours; half of the ties are assumed to come first. For
+    If a node has d neighbours, its d most similar nodes are considered; half of the ties are assumed to come first. For
     a link of a hub, which is linked to at least a quarter of all nodes, only the other end is checked. The similarities
     are the cosine and the Euclidean distance. The latter is computed from all features and from the leading principal
     components, each of the raw features, the standardised features, and the standardised logarithms of amounts. At most
@@ -104,7 +104,7 @@ def _ways_to_compare(features: Features) -> Iterator[tuple[str, Features]]:
 
 
 def _logarithms(features: Features) -> Features:
-    """log(1 + x) after scaling each row to the median total, as is usual for gene counts in cells."""
+    """log(1 + x) after scaling each row to the median total, as is usual for gene counts of cells."""
     totals = np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
     scale = np.divide(np.median(totals[totals > 0]), totals, out=np.zeros_like(totals), where=totals > 0)
     if sparse.issparse(features):

@@ -28,7 +28,7 @@ from blockselect.utils.parameters import check_share, check_whole, generator_fro
 from blockselect.utils.progress import StepProgress, follow, no_step_progress
 
 DEFAULT_LEVEL = 0.1
-MIN_ROUNDS = 3  # each random matching is compared with the spread of the others, which needs at least two
+MIN_ROUNDS = 3  # each random matching is compared with the spread of the others, of which there must be at least two
 _DEFAULT_ROUNDS = 50
 _MAX_BLOCKS = 12  # many small blocks would contain too few nodes for a test
 _N_GROUPS = 3  # groups of nodes by degree
@@ -84,7 +84,7 @@ def discover_features(
         False discovery rate: on average, at most this share of the discoveries is unrelated to the graph
         (Benjamini–Hochberg).
     n_blocks : int or None, default=None
-        Number of blocks; None chooses it from the graph (paper: k).
+        Number of blocks. If None, it is estimated from the graph (paper: k).
     n_candidates : int, default=24
         Number of block models, found without the features; the test averages over them.
     n_permutations : int, default=50
@@ -162,8 +162,8 @@ def match_blocks(
     """Test each feature against the candidates that were found without the features.
 
     Isolated nodes and nodes without features are left out. In addition to the blocks, three groups of nodes by degree
-    are used: a core and its periphery only differ in degree, and so may small blocks with few links. The totals of the
-    nodes are sums over those features that are distributed over blocks and groups like most features.
+    are used: a core and its periphery differ only in degree, and the same may hold for small blocks with few links. The
+    totals of the nodes are sums over those features that are distributed over blocks and groups like most features.
     """
     n_features = graph.n_features
     tested = graph.is_linked
@@ -227,7 +227,7 @@ def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
     ----------
     scores : array of shape (m,)
     null_scores : array of shape (B, m)
-        At least three rounds B.
+        Scores from B ≥ 3 null rounds.
 
     Returns
     -------

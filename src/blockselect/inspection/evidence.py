@@ -1,6 +1,6 @@
 """Network evidence: a permutation test of whether the selected features are associated with the graph at all.
 
-Rows in the wrong order are the most common mistake with networks, and any method will still rank the features. So each
+Rows in the wrong order are the most common mistake with networks, and every method ranks the features anyway. So each
 fit tests the null hypothesis that the rows of the features are matched with the nodes at random.
 
 The association of a feature with the graph is measured in one of two ways:
@@ -16,9 +16,9 @@ The association of a feature with the graph is measured in one of two ways:
 The test statistic is the sum over the d selected features. The test has to account for the selection, which was made
 with the same graph. Under a permutation of the rows, the statistic is therefore the largest that any selection of d
 features could have: the sum of the d largest values. This makes the test valid for every method of selection, at the
-cost of some power. If the first test finds no evidence, a second test is made along the links, or along more of them.
-It uses the ranks of the values, because a few huge values would dominate. The false-positive rate is at most twice the
-level of one test.
+cost of some power. If the first test finds no evidence, a second test is made along the links, or along more links than
+before. It uses the ranks of the values, because a few huge values would dominate. The false-positive rate is at most
+twice the level of one test.
 
 References
 ----------
@@ -45,7 +45,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that counts as evidence: no permutation may reach the statistic of the data
 _STRONGEST = 64  # features with the largest gains, which are tested before any are selected
-_ENOUGH_AS_LARGE = 5  # permutations with a statistic at least as large as that of the data; then drawing stops
+_ENOUGH_AS_LARGE = 5  # drawing stops after this many permutations with a statistic at least that of the data
 _IN_THREADS = 8  # permutations that are drawn together and evaluated in threads
 # Largest numbers of multiplications per permutation, for quick and for thorough tests; beyond them, links or nodes are
 # sampled.
@@ -81,7 +81,7 @@ def network_evidence(
     Parameters
     ----------
     features : array, CSR or RowChunks of shape (n, m)
-        Non-negative if there are blocks. Of row chunks, only the rows of the test are kept in memory.
+        Non-negative if there are blocks. From row chunks, only the rows that the test uses are kept in memory.
     adjacency : CSR of shape (n, n)
         Symmetric, with at least one link between two different nodes.
     selected : array of shape (d,)
@@ -200,7 +200,7 @@ class AlongLinks:
     def __init__(self, features: Features, links: _Links) -> None:
         nodes, ends = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
         first, second = np.split(ends, 2)
-        self._links = _Links(first, second, links.weights)  # among only the rows of their ends
+        self._links = _Links(first, second, links.weights)  # numbered among the rows at their ends
         self._features = some_rows(features, nodes)
         self.n_rows = len(nodes)
         self._means, self._variances = _means_and_variances(self._features)

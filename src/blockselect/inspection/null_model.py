@@ -1,8 +1,8 @@
 """The null model of discoveries: a random matching of features and nodes, given the total of each node.
 
 The final scores cannot be tested: they have unit length, so features compete, and if some features match the graph, all
-others score lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses would
-change the score of a feature if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K depends on the graph, its
+other features score lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses
+would change the score of a feature if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K depends on the graph, its
 blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ contains block means of the
 residuals of a feature given the totals of the nodes, and only nodes with similar totals are permuted. Under the null
 hypothesis, the real pull is therefore exchangeable with the pulls of random matchings, whatever the other features are,
@@ -51,7 +51,7 @@ _OF_GROUPS = 0.85  # 0.75 lowers the power by .06 for core–periphery and small
 _ROUNDING = 1e-10  # variation below this share of the largest pull of a feature is rounding error
 _PROFILE_RATIO = 0.6  # weight of the profile loss relative to the reconstruction loss (paper: β̄)
 _SMOOTHING = 1e-6  # added to densities, in units of their mean, before their rows are compared (paper: δ)
-MIN_REFERENCE = 4  # reference features; a total of fewer is dominated by a single feature
+MIN_REFERENCE = 4  # smallest number of reference features; a total of fewer may be dominated by a single feature
 _IN_STRATUM = 30  # smallest number of nodes in a stratum, if there are at least two strata
 _SMALLEST_SPREAD = 0.1  # lower bound of the spread of a node, relative to the root mean square of all nodes
 _DEPENDENT = 1e-10  # relative singular value below which columns count as linearly dependent
@@ -83,7 +83,7 @@ def match_pulls(
     models : sequence of BlockModel
         Candidates that were found without the features.
     n_rounds : int
-        Number of random matchings; 20 are enough, 50 find slightly more.
+        Number of random matchings; 20 are enough, but 50 have slightly more power.
     rng : numpy.random.Generator
     reference : boolean array of shape (m,)
         The features whose sum is the total of a node.

@@ -28,7 +28,7 @@ MIN_RESAMPLES = 3  # a spread cannot be estimated from fewer
 _BOUND = 5.0  # largest margin: a feature whose score is e⁵ times the threshold is certain to be selected
 _N_LOCATIONS = 101  # points of the grid of the prior
 _N_ROUNDS = 10  # EM iterations: few, so that the estimated prior stays smooth
-_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features considered: three times the number of selected ones, plus 200
+_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features considered: three times the number of selected features, plus 200
 _MOST_FREEDOM = 1e3  # prior degrees of freedom if all spreads look the same
 _SMALLEST_SPREAD = 1e-9
 _SHARES = np.linspace(0, 1, 5)  # possible weights of the margins in the mixture
@@ -65,7 +65,7 @@ def selection_stability(
         Number of resampled graphs, at least 3; 5 to 10 are enough. On large networks
         :class:`blockselect.BlockModelSelector` uses fewer; ``selector.effort_.n_resamples(8)`` returns how many.
     random_state : int, RandomState or None, default=None
-        Seed of the resampling; None uses the seed of the selector.
+        Seed of the resampling. If None, the seed of the selector is used.
     verbose : int, default=0
         0 shows nothing. 1 shows the progress in one line, if stderr is a terminal or a notebook.
     progress : callable, optional
@@ -200,7 +200,7 @@ def _by_counts(scores: FloatArray, n_selected: int) -> FloatArray:
 
 
 def _by_margins(scores: FloatArray, n_selected: int) -> FloatArray:
-    """Estimate from the margins, with all log odds shifted so that the probabilities add up to the number selected."""
+    """Estimate from the margins, with log odds shifted so that the probabilities sum to the mean number selected."""
     counts, means, squares = _margins(scores, n_selected)
     chance = _chance_of_event(counts, len(scores)) * _chance_above_threshold(counts, means, squares)
     return _add_up_to(chance, float(_selected(scores, n_selected).sum(axis=1).mean()))
@@ -218,7 +218,7 @@ def _margins(scores: FloatArray, n_selected: int) -> tuple[FloatArray, FloatArra
 
 
 def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
-    """Midpoint of the last selected and the next log score (B,); far below all if no other score is positive."""
+    """Midpoint of the last selected and the next log score (B,); far below all scores if no other score is positive."""
     from_best = -np.sort(-logs, axis=1)
     last = from_best[:, n_selected - 1]
     next_best = from_best[:, n_selected] if n_selected < logs.shape[1] else np.full(len(logs), -np.inf)
