@@ -124,8 +124,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, RowChunks):
             raise ValueError(
-                "X is of type RowChunks; transform each chunk, as in [selector.transform(chunk) for chunk in X], and "
-                "predict likewise."
+                "X is of type RowChunks; transform or predict each chunk separately, as in "
+                "[selector.transform(chunk) for chunk in X]."
             )
         if not (is_anndata(X) or is_networkx(X) or is_igraph(X) or is_attributed_graph(X)):
             return read(X)
@@ -229,7 +229,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         constant = chosen[constant_columns(features[:, chosen])]
         if len(constant):
             warn_caller(
-                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}. "
+                f"{len(constant)} of the selected features are constant over nodes, the first in column {constant[0]}. "
                 "They carry no information; remove them, for example with VarianceThreshold().",
                 UserWarning,
             )

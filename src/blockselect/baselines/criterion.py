@@ -65,7 +65,7 @@ class CriterionSelector(ScoreSelector):
         self.history_, self.n_iter_ = result.history, len(result.history)
         if not result.settled and self.tol > 0:  # a tolerance of 0 requests all iterations
             warn_caller(
-                f"the objective did not converge within max_iter={self.max_iter}; increase max_iter, or tol (it is "
+                f"the objective did not converge within max_iter={self.max_iter}; increase max_iter or tol (now "
                 f"{self.tol:g}).",
                 ConvergenceWarning,
             )
