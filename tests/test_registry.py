@@ -203,9 +203,9 @@ def test_an_unknown_name_is_an_error_with_the_known_and_a_guess():
 def test_the_docstring_says_the_same_of_the_formula(name):
     method = SELECTORS[name]
     said = {
-        "checked": "Checked against published code|The formula is certain",
+        "checked": "Checked against published code|The formula is standard",
         "recalled": "Objective recalled",
-        "reconstructed": "Reconstructed: no claim of fidelity",
+        "reconstructed": "Reconstructed, with no claim of fidelity",
     }
     assert re.search(said[method.certainty], inspect.getdoc(method.selector))
 

@@ -52,8 +52,8 @@ def select_genes(
     Parameters
     ----------
     adata : AnnData
-        Cells in rows and genes in columns, with a graph of the cells such as that of ``scanpy.pp.neighbors``. The
-        values must be ≥ 0: counts or log1p of counts, but not scaled values.
+        Cells in rows and genes in columns, with a graph of the cells, such as the one that ``scanpy.pp.neighbors``
+        builds. The values must be ≥ 0: counts or log1p of counts, but not scaled values.
     n_genes : int, float, "auto" or None, default=None
         Number of genes to select; a float between 0 and 1 is a share of all genes; None selects half. "auto" tests each
         gene against chance, which needs a graph that was not made from the same genes, such as a spatial graph.
@@ -66,16 +66,16 @@ def select_genes(
     obsp : str, default="connectivities"
         The key of the graph in ``adata.obsp``.
     neighbors_key : str, optional
-        The `key_added` of ``scanpy.pp.neighbors``: its graph is used instead of `obsp`.
+        The `key_added` that was passed to ``scanpy.pp.neighbors``, whose graph is then used instead of `obsp`.
     batch_key : str, optional
-        The column of ``adata.obs`` with the batch of each cell. Genes are then ranked within each batch, from
-        its cells and the links among them, and ordered by the median of their ranks, equal medians by the mean score.
-        Not available with "auto".
+        The column of ``adata.obs`` with the batch of each cell. Genes are then ranked within each batch, using only its
+        cells and the links among them, and ordered by the median of their ranks; ties are broken by the mean score. Not
+        available with "auto".
     block_model : str, labels or BlockModel, default="mixed"
-        A column of ``adata.obs``, such as "louvain" or "leiden", whose groups are used as the blocks; otherwise as in
-        :class:`blockselect.BlockModelSelector`.
+        A column of ``adata.obs``, such as "louvain" or "leiden", whose groups are used as the blocks, or any value
+        accepted by :class:`blockselect.BlockModelSelector`.
     report : str or Path, optional
-        Write a page about the selection to this file, whose name must end in .html. This needs the extra `report`, and
+        Write a page about the selection to this file, whose name must end in .html. This needs the `report` extra and
         is not available with `batch_key`, because each batch has its own blocks.
     labels : str, optional
         The column of ``adata.obs`` with known cell types, which the page compares with the blocks. They do not
@@ -96,21 +96,23 @@ def select_genes(
     Returns
     -------
     None, AnnData or DataFrame
-        The copy with ``copy=True``, the table with ``inplace=False``. The stored results are
+        The copy with ``copy=True``, the table with ``inplace=False``, and otherwise None. The stored results are
 
         - ``var["blockselect"]``: whether the gene is selected;
         - ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best);
-        - ``var["blockselect_marked_block"]``: the block with the strongest evidence among those in which the gene
-          is significantly more common than elsewhere, missing if there is none; ``var["blockselect_block_name"]``: its
-          name; ``var["blockselect_lift"]``: the mean of the gene there divided by its mean over all cells; and
-          ``var["blockselect_n_marked_blocks"]``: the number of blocks that it marks;
-        - with "auto", ``var["blockselect_pval"]`` and ``var["blockselect_qval"]``;
+        - ``var["blockselect_marked_block"]``: the block with the strongest evidence among the blocks in which the gene
+          is significantly more common than elsewhere, or missing if there is no such block;
+          ``var["blockselect_block_name"]``: the name of that block; ``var["blockselect_lift"]``: the mean of the gene
+          in it divided by its mean over all cells; and ``var["blockselect_n_marked_blocks"]``: the number of blocks
+          that it marks;
+        - with "auto", p-values and q-values: ``var["blockselect_pval"]`` and ``var["blockselect_qval"]``;
         - ``obs["blockselect_block"]``: the number of the block of each cell, or its group if groups were given;
-        - ``obs["blockselect_block_name"]``: its name, see `blocks_` of :class:`blockselect.BlockModelSelector`;
+        - ``obs["blockselect_block_name"]``: the name of that block, see `blocks_` of
+          :class:`blockselect.BlockModelSelector`;
         - ``uns["blockselect"]``: the settings, and the blocks with their densities.
 
         With `batch_key` each batch has its own blocks, called "batch:block". The score is the mean over all batches;
-        marked blocks and lift are those of the batch in which the gene has its best rank; and
+        marked blocks and lift are taken from the batch in which the gene has its best rank; and
         ``var["blockselect_nbatches"]`` counts the batches in which the rank of the gene is at most the number of
         selected genes.
     """
@@ -190,7 +192,7 @@ def _fit(selector: BlockModelSelector, cells: _Cells) -> BlockModelSelector:
 
 
 def _selection(selector: BlockModelSelector, prefix: str = "") -> _Selection:
-    """Collect what is stored about a fitted selector, with a prefix for all block names."""
+    """Collect the results of a fitted selector, adding a prefix to all block names."""
     model, given = selector.block_model_, selector.block_model
     was_given = isinstance(given, np.ndarray)
     groups = np.unique(given) if was_given else np.arange(model.n_blocks)
@@ -248,7 +250,7 @@ def _select_by_batch(selector: BlockModelSelector, cells: _Cells, batches: Objec
 
 
 def _unique(names: Any) -> ObjectArray:
-    """Make names unique: a name that occurred before gets a number, as in anndata."""
+    """Make names unique by adding a number to each repeated name, as anndata does."""
     given = pd.Series(np.array(names, dtype=object))
     again = given.groupby(given).cumcount().astype(str).to_numpy(dtype=object)
     return np.where(again == "0", given, given + "-" + again)

@@ -1,4 +1,4 @@
-"""ScoreSelector: the base class that turns scores into a ranking and a selection, as scikit-learn expects it."""
+"""ScoreSelector: the base class that turns scores into a ranking and a selection, as scikit-learn expects."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     }
 
     _result: Result
-    _network_warnings: list[str]  # of `fit`, which the report repeats
+    _network_warnings: list[str]  # warnings of `fit`, which the report repeats
     n_neighbors: Any  # parameter of selectors that use a graph: int or None
     _default_neighbors: int | None = None  # used for n_neighbors=None, with a warning
     _takes_row_chunks = False  # whether `fit` needs only sums over the rows of the features
@@ -81,10 +81,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     def _select(
         self, scores: FloatArray, *, why_fewer: str, order: IntArray | None = None, wanted: int | None = None
     ) -> None:
-        """Set `scores_`, `ranking_` and `support_`: select the first eligible features of an order.
+        """Set `scores_`, `ranking_` and `support_`: select the first eligible features of the given order.
 
-        By default, features are ordered by decreasing score, equal scores by index, and `n_features_to_select` says how
-        many are wanted. If fewer are eligible, a warning gives the reason `why_fewer`.
+        By default, features are ordered by decreasing score, with ties broken by index, and `n_features_to_select`
+        gives the number wanted. If fewer are eligible, a warning gives the reason `why_fewer`.
         """
         wanted = self._n_to_select(len(scores)) if wanted is None else wanted
         eligible = self._is_eligible(scores)
@@ -117,16 +117,16 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return self.support_
 
     def transform(self, X: Any) -> Any:
-        """The selected features of X, as a matrix; ``adata[:, selector.get_support()]`` keeps an AnnData."""
+        """Return the selected features of X as a matrix; ``adata[:, selector.get_support()]`` keeps an AnnData."""
         return self._read_matrix(X, super().transform)
 
     def _read_matrix(self, X: Any, read: Callable[[Any], Any]) -> Any:
-        """Call a function on X or, if X is an AnnData or a graph with the features of the fit, on its matrix."""
+        """Call a function on X or, if X is an AnnData or a graph with the features used in `fit`, on its matrix."""
         check_is_fitted(self)
         if isinstance(X, RowChunks):
             raise ValueError(
-                "X is of type RowChunks; transform each chunk, as in [selector.transform(chunk) for chunk in X], and "
-                "predict likewise."
+                "X is of type RowChunks; transform or predict each chunk separately, as in "
+                "[selector.transform(chunk) for chunk in X]."
             )
         if not (is_anndata(X) or is_networkx(X) or is_igraph(X) or is_attributed_graph(X)):
             return read(X)
@@ -171,7 +171,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         if y is not None:
             refuse_graph_as_target(y, table.matrix.shape[0], name=graph)
         if isinstance(X, pd.DataFrame):
-            probe = BaseEstimator()  # scikit-learn decides which columns are names
+            probe = BaseEstimator()  # scikit-learn decides whether the column labels count as names
             validate_data(probe, X, skip_check_array=True)
             if not hasattr(probe, "feature_names_in_"):
                 return replace(table, feature_names=None)
@@ -203,7 +203,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         return (
             f"fit was given no adjacency, so each node is linked to its {self._default_neighbors} nearest nodes, "
-            "found from the same features that are to be selected. Pass the graph: "
+            "determined from the same features that are to be ranked. Pass the graph: "
             f"fit(X, adjacency=graph){known}, in a pipeline with set_fit_request(adjacency=True); or set n_neighbors "
             "if this is intended."
         )
@@ -230,7 +230,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         constant = chosen[constant_columns(features[:, chosen])]
         if len(constant):
             warn_caller(
-                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}. "
+                f"{len(constant)} of the selected features are constant over nodes, the first in column {constant[0]}. "
                 "They carry no information; remove them, for example with VarianceThreshold().",
                 UserWarning,
             )
@@ -263,7 +263,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     # Fits to other graphs of the same nodes, for the stability of a selection
 
     def _n_resamples(self, asked: int) -> int:
-        """The number of resampled graphs that are used if `asked` are requested."""
+        """The number of resampled graphs that are used when `asked` graphs are requested."""
         return asked
 
     def _inverse_ranks_on(
@@ -275,7 +275,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     ) -> FloatArray:
         """1 / rank of each feature on other graphs of the same nodes, from one fit per graph: (b, m).
 
-        Ranks do not depend on the location or scale of the scores. Features that could not be selected have 0.
+        Ranks do not depend on the location or scale of the scores. Features that could not be selected get 0.
         """
         del rngs  # each fit is seeded by its own random_state
         verbose = [name for name in self.get_params() if name.split("__")[-1] == "verbose"]
@@ -296,7 +296,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
     @property
     def _fit_result(self) -> Result:
-        """The record that the fit kept of its network."""
+        """The record of the network that `fit` stored."""
         check_is_fitted(self)
         if not hasattr(self, "_result"):
             raise ValueError(
@@ -311,7 +311,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         path : str or Path
-            The file, whose name must end in .html. It is self-contained.
+            The file to write, whose name must end in .html. The page is self-contained.
         **options
             `stability`, the result of :func:`blockselect.selection_stability`; `title`, a name for the network; and
             `labels`, known labels of the nodes, which are shown next to the blocks.
@@ -342,6 +342,6 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
 
 def _inverse_ranks(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:
-    """1 / rank of each feature; 0 if it could not be selected: (m,)."""
+    """1 / rank of each feature, or 0 if the feature could not be selected: (m,)."""
     fitted = selector.fit(features, adjacency=adjacency)
     return np.where(fitted._is_eligible(fitted.scores_), 1 / fitted.ranking_, 0.0)

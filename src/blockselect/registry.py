@@ -31,14 +31,14 @@ Certainty = Literal["checked", "recalled", "reconstructed"]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A selector with its settings, and where it comes from."""
+    """A selector with its settings and its source."""
 
     selector: type[ScoreSelector]
     title: str
-    guidance: Guidance  # what the scores are based on: blocks of the network, only the features, its links, or nothing
+    guidance: Guidance  # basis of the scores: blocks or links of the network, only the features, or nothing
     certainty: Certainty  # checked against published code, recalled from the publication, or reconstructed
     cite: str
-    in_paper: bool = False  # compared with or discussed by the paper
+    in_paper: bool = False  # whether the paper compares with this method or discusses it
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -93,7 +93,7 @@ SELECTORS: dict[str, Method] = {
     "mcfs": Method(MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848"),
     "udfs": Method(UDFS, "UDFS", "features", "checked", "Yang, Shen, Ma, Huang and Zhou, IJCAI 2011"),
     "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use"),
-    # Binary features: counts dominate the margins, and rank held-out links worse than no weights at all.
+    # Binary features are used because counts dominate the margins and rank held-out links worse than no weighting does.
     "mmpop": Method(
         MMPOP,
         "MMPOP, hinge loss, binary features",
@@ -133,18 +133,18 @@ SELECTORS: dict[str, Method] = {
         "DeTomaso and Yosef, Cell Systems 2021, doi:10.1016/j.cels.2021.04.005",
     ),
 }
-"""Every method by its name, in the order of tables."""
+"""Every method by its name, in the order in which tables list them."""
 
 
 def find_method(name: str) -> Method:
-    """The method of this name; the error for an unknown name lists all names and suggests the closest."""
+    """The method of this name; the error for an unknown name lists all names and suggests the closest one."""
     return look_up(name, SELECTORS, what="method")
 
 
 def make_selector(
     name: str, n_features_to_select: int | float | None = None, *, n_blocks: int | None = None, random_state: Any = None
 ) -> ScoreSelector:
-    """Make a selector by the name of its method, with the settings of that name; it is not fitted.
+    """Create an unfitted selector from the name of a method, with the settings of that method.
 
     Parameters
     ----------

@@ -15,19 +15,19 @@ from blockselect.rows.sums import in_memory, n_holders
 from blockselect.utils.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 
 PIXELS = 400  # width of the picture of the ordered adjacency matrix
-ALIKE = 0.5  # correlation from which two features count as similar
-_MAX_COMPARED = 1000  # features whose pairs are compared
-_MAX_PAIRS = 10  # pairs that are listed
-_LISTED = 0.1  # correlation from which a pair is listed
+ALIKE = 0.5  # minimum correlation of two features that count as similar
+_MAX_COMPARED = 1000  # maximum number of features that are compared with each other
+_MAX_PAIRS = 10  # maximum number of pairs that are listed
+_LISTED = 0.1  # minimum correlation of a pair that is listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockRecord:
-    """What a fit keeps about k blocks: their sums, names and typical nodes, and pictures of the graph."""
+    """What a fit stores about k blocks: their feature sums, names and typical nodes, and pictures of the graph."""
 
     sums: FloatArray  # (k, m) sum of each feature over each block
     effective_holders: FloatArray  # (m,) effective number of nodes that have each feature, see `markers`
-    link_weights: FloatArray  # (k, k) between each pair of blocks, each link counted from both ends
+    link_weights: FloatArray  # (k, k) total between each pair of blocks, each link counted from both ends
     typical_nodes: list[list[int]]  # row numbers of some nodes of each block, the most typical first
     given_names: list[str] | None  # names of the blocks, if the user gave them
     ordered_links: Sparse  # links per pixel of the adjacency matrix ordered by block, at most 400 × 400
@@ -36,26 +36,28 @@ class BlockRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkRecord:
-    """What a fit keeps about the links of the network."""
+    """What a fit stores about the links of the network."""
 
     n_links: int  # including self-loops
     n_self_loops: int
     n_isolated: int
     mean_degree: float
     degree: FloatArray | None  # (m,) mean degree of the nodes that have each feature; None if there are blocks
-    autocorrelation: FloatArray | None  # (m,) correlation of each feature between linked nodes; None as above
+    autocorrelation: (
+        FloatArray | None
+    )  # (m,) correlation of each feature between linked nodes; None if there are blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a fit keeps about a network of n nodes with m features."""
+    """What a fit stores about a network of n nodes with m features."""
 
     n_nodes: int
     node_ids: ObjectArray | None  # (n,)
     feature_names: ObjectArray | None  # (m,)
     holders: IntArray  # (m,) number of nodes that have each feature
     n_without_selected: int | None  # nodes that have no selected feature; None for row chunks
-    redundancy: dict[str, Any] | None  # correlated pairs of selected features; None for fewer than two or row chunks
+    redundancy: dict[str, Any] | None  # see `redundancy`; None for fewer than two selected features or row chunks
     links: LinkRecord | None  # None if the method uses only the features and `fit` was called without a graph
     blocks: BlockRecord | None = None  # None if the method uses no blocks
     explained: dict[str, Any] | None = None  # see `explained_by_size`; None without blocks and for row chunks
@@ -78,7 +80,7 @@ def make_result(
     network : AttributedGraph or CheckedTable
         The features that were passed to `fit`, with the graph if there is one.
     chosen : array of shape (d,)
-        The selected columns, the best first.
+        The selected columns, best first.
     blocks, explained
         The record of the blocks, and how much of them the features explain.
     """
@@ -119,8 +121,9 @@ def redundancy(selected: Features, chosen: IntArray) -> dict[str, Any] | None:
     Returns
     -------
     dict
-        `n_compared` (at most the best thousand), `n_alike` (features whose correlation with another one is at least
-        0.5) and `pairs`, the columns of the pairs with the highest Pearson correlations.
+        `n_compared` is the number of features compared (at most the 1,000 best), `n_alike` the number of features with
+        a correlation of at least 0.5 with another one, and `pairs` lists the columns and the Pearson correlations of
+        the most highly correlated pairs.
     """
     compared = chosen[:_MAX_COMPARED]
     if len(compared) < 2:

@@ -1,4 +1,4 @@
-"""SignedSelector: selects features of any sign with a selector for non-negative features."""
+"""SignedSelector: select features of any sign with a selector for non-negative features."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
     """Select features that may be negative, such as standardised ones, with a selector for non-negative features.
 
     Each feature x with standard deviation s is split into two non-negative parts: the upper part max(x + cs, 0) and the
-    lower part max(cs − x, 0), where c is the `overlap`. The selector scores all 2m parts together. A feature has the
-    score and the rank of its better part, and `transform` returns the features themselves. A feature can thus mark a
-    block with large or with small values, and two nodes are similar if both values are high or both are low.
+    lower part max(cs − x, 0), where c is the `overlap`. The selector scores all 2m parts together. Each feature takes
+    the score and the rank of its higher-scoring part, and `transform` returns the original features. A feature can thus
+    mark a block by large or by small values, and two nodes are similar if their values are both high or both low.
 
-    With the default overlap of 1, a part is linear except in its tail, so it keeps small differences between the means
-    of blocks; a split at zero would lose half of them. Unlike x − min(x), it does not depend on outliers. Features are
-    split around zero; standardise features whose zero has no meaning.
+    With the default overlap of 1, a part is linear except in its tail, so it preserves small differences between the
+    means of blocks; a split at zero would lose half of them. Unlike x − min(x), the parts do not depend on outliers.
+    Features are split around zero; standardise features for which zero has no special meaning.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
     ----------
     estimator_ : selector
         The selector that was fitted to all upper parts, followed by all lower parts. Its attributes describe the fit,
-        for example the blocks, `labels_`.
+        such as the blocks in `labels_`.
     part_scores_ : array of shape (2, m)
         Scores of the upper and the lower parts.
     scores_ : array of shape (m,)
@@ -86,8 +86,8 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
             Features of the nodes, of any sign.
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), edge table, or None
-            The graph, in any form that the estimator accepts. None links each node to its nearest neighbours in X, if
-            the estimator allows this.
+            The graph, in any form that the estimator accepts. If None, each node is linked to its nearest neighbours in
+            X, provided that the estimator allows this.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
 
 
 def split_signs(features: Features, overlap: float) -> Features:
-    """The upper parts, followed by the lower parts: (n, 2m). Without an overlap, sparse features stay sparse."""
+    """The upper parts, followed by the lower parts: (n, 2m). With an overlap of 0, sparse features stay sparse."""
     if overlap == 0 and sparse.issparse(features):
         return sparse.csr_array(sparse.hstack([features.maximum(0), (-features).maximum(0)]))
     dense = features.toarray() if sparse.issparse(features) else features

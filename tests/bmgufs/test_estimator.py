@@ -344,7 +344,7 @@ def test_a_feature_that_is_the_same_for_all_nodes_is_warned_of():
         40, 3, n_informative=6, n_redundant=3, n_noise=9, mean_degree=7, sparse=False, random_state=1
     )
     features = np.column_stack([made.features, np.ones(40)])
-    with pytest.warns(UserWarning, match=r"1 of the selected features are the same for all nodes, first column 18"):
+    with pytest.warns(UserWarning, match=r"1 of the selected features are constant over nodes, the first in column 18"):
         BMGUFS(3, n_blocks=3, random_state=0).fit(features, adjacency=made.adjacency)
 
 

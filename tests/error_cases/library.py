@@ -98,7 +98,7 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
     ),
     ("fit: chunks whose columns differ", lambda: _fit_chunks([TABLE[:9], TABLE.iloc[9:, ::-1]]), ("chunk 1",)),
     ("transform: other features", lambda: fitted().transform(X[:, :3]), ("features",)),
-    ("transform: chunks", lambda: fitted().transform(RowChunks.from_blocks([X])), ("transform each chunk",)),
+    ("transform: chunks", lambda: fitted().transform(RowChunks.from_blocks([X])), ("transform or predict each chunk",)),
     ("make_selector: an unknown method", lambda: make_selector("mcf", 3), ("'mcf'", "Did you mean mcfs?")),
     ("find_block_models: no features to smooth", lambda: _models(family="smoothed"), ("pass features",)),
     (

@@ -1,1 +1,1 @@
-"""The other methods of the field, under the same interface: guided by the features, or by the network."""
+"""Other methods from the literature with the same interface, guided by the features or by the network."""

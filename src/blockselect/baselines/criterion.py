@@ -28,10 +28,10 @@ _FEWER = "all other features are constant or unused, so their scores are zero or
 
 
 class CriterionSelector(ScoreSelector):
-    """Base class of methods with a criterion of their own, for which smaller values may be better.
+    """Base class of methods that rank features by a criterion, where either larger or smaller values are better.
 
     A subclass sets `criterion_`, the raw criterion of each feature, and returns scores, for which larger is better. A
-    feature with a score of −∞ (its criterion is undefined) is never selected. If `_zero_is_unused` is set, features
+    feature with a score of −∞ (for an undefined criterion) is never selected. If `_zero_is_unused` is set, features
     with a score of zero are not selected either. The constraints apply to parameters that several methods share.
     """
 
@@ -65,7 +65,7 @@ class CriterionSelector(ScoreSelector):
         self.history_, self.n_iter_ = result.history, len(result.history)
         if not result.settled and self.tol > 0:  # a tolerance of 0 requests all iterations
             warn_caller(
-                f"the objective did not converge within max_iter={self.max_iter}; increase max_iter, or tol (it is "
+                f"the objective did not converge within max_iter={self.max_iter}; increase max_iter or tol (now "
                 f"{self.tol:g}).",
                 ConvergenceWarning,
             )
@@ -104,8 +104,9 @@ class FeatureGuidedSelector(CriterionSelector):
             Accepted so that every method can be called in the same way. The scores do not depend on it, but a report
             shows the features on this network.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
-            Non-negative similarity between nodes; the larger of the two directions is used. By default it is computed
-            from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
+            Non-negative similarity between nodes; if it is asymmetric, the larger of the two directions is used. By
+            default it is computed from the nearest neighbours. If both the affinity and X have node ids, they are
+            matched by id.
 
         Returns
         -------
@@ -145,7 +146,7 @@ class NetworkGuidedSelector(CriterionSelector):
     """Base class of methods that use the network.
 
     A subclass implements `_score` and has the parameter `n_neighbors`: the number of neighbours per node in a graph
-    built from the features if `fit` is given none. If it is None, a missing graph is an error.
+    built from the features if `fit` is given no graph. If `n_neighbors` is None, a missing graph is an error.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
@@ -163,8 +164,9 @@ class NetworkGuidedSelector(CriterionSelector):
             Features of the nodes.
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), or edge table
-            The network with one row per row of X, in any form that :func:`blockselect.check_attributed_graph` accepts.
-            If it is None and `n_neighbors` is set, each node is linked to its `n_neighbors` nearest nodes in X.
+            The network, with one node per row of X, in any form that :func:`blockselect.check_attributed_graph`
+            accepts. If it is None and `n_neighbors` is set, each node is linked to its `n_neighbors` nearest nodes in
+            X.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """Fast iterations on CUDA devices: CUDA graphs, compilation, and the precision of matrix products.
 
-If an iteration cannot be captured as a CUDA graph or compiled, it runs without, and the log says why.
+An iteration that cannot be captured as a CUDA graph, or compiled, is run normally, and the log says why.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from blockselect.utils.arrays import Array
 
 _log = getLogger(__name__)
-_one_at_a_time = threading.RLock()  # or operations of another thread on the stream would be captured too
+_one_at_a_time = threading.RLock()  # otherwise a capture would include operations of other threads
 
 
 def on_cuda(array: Array) -> bool:
@@ -26,7 +26,7 @@ def on_cuda(array: Array) -> bool:
 
 @contextmanager
 def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
-    """A function that runs the iteration; on the CUDA device of `like`, its launches are captured and replayed.
+    """Yield a function that runs the iteration; if `like` is on a CUDA device, launches are captured and replayed.
 
     The iteration must work in place on existing tensors and must not wait for the device. Products in float32 have
     full precision unless the iteration itself requests TF32.
@@ -47,12 +47,12 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
 def captured_steps(
     iteration: Callable[[], None], capture: Callable[[Callable[[], None]], Callable[[], None]]
 ) -> Iterator[None]:
-    """Run the iteration once per step: first directly, which loads libraries and kernels, and then as captured."""
+    """Run the iteration once per step: directly at first, to load libraries and kernels, and then from its capture."""
     iteration()
     yield
     try:
         run = capture(iteration)
-    except RuntimeError as error:  # torch raises these if capture or memory allocation fails
+    except RuntimeError as error:  # torch raises this if capture or memory allocation fails
         _log.info("iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error)
         run = iteration
     while True:
@@ -79,7 +79,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
 
 @cache
 def _stream(device: Any) -> Any:  # pragma: no cover (only on CUDA devices)
-    """The stream of all captures; the default stream cannot be captured, and each stream needs a workspace."""
+    """The stream used for all captures: the default stream cannot be captured, and each new one needs a workspace."""
     import torch
 
     return torch.cuda.Stream(device)
@@ -90,7 +90,7 @@ _kept_graphs: list[Any] = []
 
 @cache
 def _memory_pool(device_index: int) -> Any:  # pragma: no cover (only on CUDA devices)
-    """The memory that all graphs share, because they run one after another; a tiny graph keeps it allocated."""
+    """The memory pool shared by all graphs, which run one after another; a tiny graph keeps the pool allocated."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
@@ -105,7 +105,7 @@ def _memory_pool(device_index: int) -> Any:  # pragma: no cover (only on CUDA de
 
 
 class Compiled:
-    """A function of tensors that torch compiles for each new shape and setting, or that runs as it is if this fails."""
+    """A function of tensors, compiled by torch for each new shape and setting; it runs uncompiled if that fails."""
 
     def __init__(self, function: Callable[..., None]) -> None:
         import torch
@@ -121,7 +121,7 @@ class Compiled:
                 self._compiled(*args, **settings)
                 self._has_worked = True
                 return
-            except Exception as error:  # of any type; an error in the function itself is raised again below
+            except Exception as error:  # errors of any type; one in the function itself is raised again below
                 _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
                 if not self._has_worked:  # other shapes would fail too
                     self._compiled = self._function
@@ -133,7 +133,7 @@ compiled_by_torch = cache(Compiled)  # each function is compiled only once for a
 
 @contextmanager
 def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
-    """A context in which float32 products on a CUDA device use TF32 or full precision, whatever torch is set to."""
+    """A context in which float32 products on a CUDA device use TF32 or full precision, whatever torch's settings."""
     if not on_cuda(like):
         yield
         return
@@ -143,10 +143,10 @@ def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
     wanted: bool | str
     name, wanted = "allow_tf32", tfloat32
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about the old name, which is the only one before torch 2.9
+        warnings.simplefilter("ignore")  # warnings about the old name, the only one before torch 2.9
         try:
             before = settings.allow_tf32
-        except RuntimeError:  # the user has set the new name, and torch does not allow both
+        except RuntimeError:  # the user has set the option by its new name, and torch does not allow both names
             name, wanted = "fp32_precision", "tf32" if tfloat32 else "ieee"
             before = settings.fp32_precision
         setattr(settings, name, wanted)

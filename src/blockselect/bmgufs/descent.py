@@ -25,8 +25,8 @@ from blockselect.utils.parameters import as_numbers, check_entries, check_start
 from blockselect.utils.progress import StepProgress, no_step_progress
 
 _WINDOW = 10  # iterations over which both losses must be nearly constant for a solve to stop
-_CACHE_BYTES = 2**20  # of weighted block means per piece with NumPy, so that they stay in the cache
-_DEVICE_BYTES = 2**30  # the same with torch, where few large pieces are faster
+_CACHE_BYTES = 2**20  # size of the weighted block means per piece with NumPy, so that they stay in the cache
+_DEVICE_BYTES = 2**30  # the same for torch, which is faster with a few large pieces
 
 Piece: TypeAlias = tuple[slice, slice]  # models, settings
 
@@ -52,7 +52,7 @@ class Descent(BaseEstimator):
     Parameters
     ----------
     gradient : {"exact", "paper"}, default="exact"
-        Gradient of the profile loss: its derivative, or the published formula, which is not its derivative.
+        Gradient of the profile loss: its exact derivative, or the published formula, which differs from it.
     step_size : float, default=0.01
         Length of a step. (paper: η)
     max_iter : int, default=200
@@ -65,8 +65,8 @@ class Descent(BaseEstimator):
         Constant that is added to the densities before their rows are compared. It is absolute, as in the paper, so the
         selector warns if the densities are not much larger. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
-        Scores from which the descent starts; they are not scaled. None starts from equal scores of unit length, the
-        published code from ones.
+        Scores from which the descent starts; they are not scaled. If None, it starts from a vector of equal scores with
+        unit length (the published code starts from ones).
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
         Float type of the computation. "tfloat32" is float32, except that each product with the squared Gram matrix is
         computed as three products in TF32. It is faster for many solves at once, and only CUDA devices support it.
@@ -74,8 +74,8 @@ class Descent(BaseEstimator):
         Compile the iteration with torch (only on CUDA devices). The first solve of each shape and setting takes several
         seconds longer, up to a minute on a slow machine; later ones are faster.
     memory_limit : float or None, default=None
-        Maximum memory, in bytes, for computing the squared Gram matrix of the features; None means 8 GB on every
-        machine. If no exact form fits, a low-rank approximation is used.
+        Maximum memory, in bytes, for computing the squared Gram matrix of the features; None means 8 GB, regardless of
+        the machine. If no exact form fits, a low-rank approximation is used.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Descent(BaseEstimator):
         smoothing: float = 1e-6,
         initial_scores: Any = None,
         dtype: Any = "float64",
-        compile: bool = False,  # noqa: A002  (torch's own word)
+        compile: bool = False,  # noqa: A002  (torch's term)
         memory_limit: float | None = None,
     ) -> None:
         self.gradient = gradient
@@ -142,7 +142,7 @@ class Descent(BaseEstimator):
         device : str, default="cpu"
             "cpu" computes with NumPy, a torch device such as "cuda" with torch.
         progress : callable, optional
-            Called as ``progress(done, total)`` after each iteration; on a GPU, after its launch.
+            Called as ``progress(done, total)`` after each iteration or, on a GPU, after each launch of an iteration.
         """
         self.check_settings_on(device)
         if device != "cpu":
@@ -184,7 +184,7 @@ class Descent(BaseEstimator):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State:
-    """Arrays that each iteration updates in place. They stay on the device, because reading them would wait for it."""
+    """Arrays that each iteration updates in place. They stay on the device: reading them would block."""
 
     scores: Array  # (c, s, m)
     loss_b: Array  # (t + 1, c, s)
@@ -208,7 +208,7 @@ def descend(
     sparsity: Any,
     progress: StepProgress = no_step_progress,
 ) -> _State:
-    """The state after the last iteration, as arrays of the same kind as the statistics.
+    """Run the descent and return its final state, as arrays of the same kind as the statistics.
 
     Features that no node has keep their initial score.
     """
@@ -276,8 +276,8 @@ def _advance(
 def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descent) -> _State:
     """The state before the first iteration.
 
-    Features that only pad the arrays on a device score zero. The losses are views (t + 1, c, s) of arrays that store
-    the iterations of each solve together, as a `Solution` does.
+    On a device, padding features have a score of zero. The losses are views (t + 1, c, s) into arrays in which the
+    iterations of each solve are contiguous, as in a `Solution`.
     """
     like = statistics.block_means
     form = {"dtype": like.dtype, "device": device(like)}
@@ -319,7 +319,7 @@ def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:
 
 
 def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size: float, n_features: int) -> Array:
-    """One update of r in the paper: mix both gradients, scaled to unit length, and project onto the sphere."""
+    """One update of r as in the paper: mix both gradients, each scaled to unit length, and project onto the sphere."""
     direction = (1 - ratio)[..., None] * normalise(losses.reconstruction_gradient)
     direction += ratio[..., None] * normalise(losses.profile_gradient)
     direction += penalty[..., None] / n_features**0.5

@@ -23,8 +23,8 @@ from blockselect.utils.errors import ParameterError
 
 _PIECE = 256  # the number of features is padded to a multiple of this
 _PAIR_BYTES = 2**30  # maximum size of the products of block means
-_SLAB_BYTES = 2**28  # of dense rows of the features at once
-_TFLOAT32_FROM = 16  # with at least so many solves, arithmetic and not memory limits the speed of a product
+_SLAB_BYTES = 2**28  # maximum size of the dense feature rows that are processed at once
+_TFLOAT32_FROM = 16  # number of solves from which arithmetic, not memory, limits the speed of a product
 
 
 def check_device(device: str) -> None:
@@ -48,7 +48,7 @@ def check_device(device: str) -> None:
 
 
 def to_torch(array: Any, device: str) -> Array:
-    """Convert an array or a canonical CSR matrix to a torch tensor on the device; tensors on it are not copied."""
+    """Convert an array or a canonical CSR matrix to a torch tensor on the device; tensors already there are kept."""
     torch = import_torch(device)
     if isinstance(array, torch.Tensor):
         return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
@@ -72,7 +72,7 @@ def import_torch(device: str) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceStatistics(BlockStatistics):
-    """Block statistics as torch tensors, with products of block means, for fewer and larger operations."""
+    """Block statistics as torch tensors; stored products of block means allow fewer and larger operations."""
 
     n_present: int  # number of features without padding
     pair_means: Array | None  # (c, p, m / p, k²) products of the means of two blocks, in p pieces; None if too large
@@ -141,7 +141,7 @@ def _gram_to_device(gram: Any, n_features: int, device: str) -> GramSquared:
 def dense_gram_on_device(
     features: Features, *, dtype: Any, device: str, slab_bytes: int = _SLAB_BYTES
 ) -> DenseGramSquared:
-    """Compute (YᵀY)∘² of features in memory on the device, from dense slabs of rows."""
+    """Compute (YᵀY)∘² on the device, from dense slabs of rows of features that are in memory."""
     torch = import_torch(device)
     m = filled_up(features.shape[1])
     gram = torch.zeros((m, m), dtype=getattr(torch, np.dtype(dtype).name), device=device)
@@ -153,9 +153,10 @@ def dense_gram_on_device(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TFloat32GramSquared:
-    """A dense matrix with products in TF32, which has eleven bits; matrix and scores are each split into two parts.
+    """A dense matrix with products in TF32 (11-bit precision); the matrix and the scores are each split in two.
 
-    Without the split, a product would be three times as fast, but every iteration would make an error of about 1e-4.
+    Without the split, a product would be three times as fast, but would introduce an error of about 1e-4 in every
+    iteration.
     """
 
     values: Array  # (m, m) float32, rounded to TF32
@@ -168,7 +169,7 @@ class TFloat32GramSquared:
 
 
 def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
-    """The operator with products in TF32 if they are faster, which they are for dense matrices and many solves."""
+    """The operator with products in TF32 where these are faster: for a dense matrix and many solves."""
     if not isinstance(gram, DenseGramSquared) or n_solves < _TFLOAT32_FROM:
         return gram
     rounded = _round_to_tfloat32(gram.values)
@@ -176,13 +177,13 @@ def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
 
 
 def _round_to_tfloat32(array: Array) -> Array:
-    """Round float32 numbers to the nearest ones whose last thirteen bits are zero."""
+    """Round float32 numbers to the nearest numbers whose last thirteen bits are zero."""
     torch = import_torch(str(array.device))
     return ((array.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
 def filled_up(n_features: int) -> int:
-    """Number of features on a device, including padding to a multiple of 256 if there are at least as many."""
+    """Number of features on a device, padded to a multiple of 256 if there are at least 256 features."""
     return n_features if n_features < _PIECE else -(-n_features // _PIECE) * _PIECE
 
 

@@ -27,7 +27,7 @@ from blockselect.utils.extras import on_request
 from blockselect.utils.parameters import generator_from
 from blockselect.utils.progress import StepProgress, follow_fit
 
-_NEAR = 10  # densities below this multiple of the smoothing are changed by it
+_NEAR = 10  # the smoothing noticeably changes densities below this multiple of it
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper
 
 
@@ -42,23 +42,24 @@ class LossHistory:
 class BMGUFS(BlockGuidedSelector):
     """Select features by block model guided unsupervised feature selection, exactly as published.
 
-    First, a block model of the graph is found [1]_, A ≈ F M Fᵀ: which nodes have similar connection patterns (F), and
-    how densely blocks connect (M). Then each feature gets a score r ≥ 0, so that the similarity X diag(r) Xᵀ preserves
-    both. The features with the largest scores are kept. For better selections use
-    :class:`blockselect.BlockModelSelector`.
+    First, a block model A ≈ F M Fᵀ of the graph is found [1]_. It describes which nodes have similar connection
+    patterns (F) and how densely the blocks connect (M). Then each feature is given a score r ≥ 0 such that the
+    similarity X diag(r) Xᵀ preserves both F and M. The features with the largest scores are kept. For better selections
+    use :class:`blockselect.BlockModelSelector`.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features to select, or a share of them if between 0 and 1. None selects half of them. (paper: d)
+        Number of features to select, or a fraction of all features if between 0 and 1. None selects half of the
+        features. (paper: d)
     n_blocks : int or None, default=None
         Number of blocks. The paper gives no rule for it, so it is required unless `block_model` is given. (paper: k)
     block_model : (F, M), F, array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None
         Your own blocks. They can be the matrices (F, M) of the paper, with F one-hot of shape (n, k) and M of shape
         (k, k); only F; one label per node, in the order of the rows or by node id (a Series or dict); communities as
         networkx returns them (a list of sets of node ids); an igraph clustering; or a BlockModel. A missing M is
-        computed from the graph (theorem 1). None, the default, finds blocks by non-negative tri-factorisation of the
-        graph and uses the candidate with the lowest relative error. (paper: F, M)
+        computed from the graph (theorem 1). By default, blocks are found by non-negative tri-factorisation of the
+        graph, and the candidate with the lowest relative error is used. (paper: F, M)
     n_candidates : int, default=10
         Number of block models to find, each from its own random start.
     profile_ratio : float, default=0.6
@@ -69,23 +70,23 @@ class BMGUFS(BlockGuidedSelector):
         `n_features_to_select` scores are positive. (paper: γ)
     n_neighbors : int or None, default=None
         If `fit` is called without an adjacency, each node is linked to this many nearest neighbours in feature space.
-        None makes a missing adjacency an error.
+        If None, a missing adjacency is an error.
     solver : Descent or None, default=None
-        None uses the solver of the paper, ``Descent(gradient="paper", tol=0)``: 200 iterations with the published
+        None stands for the solver of the paper, ``Descent(gradient="paper", tol=0)``: 200 iterations with the published
         gradient.
     device : str, default="cpu"
         Where the descent runs: "cpu" (with NumPy) or a torch device such as "cuda". Results are always NumPy arrays.
     n_jobs : int or None, default=None
         Number of threads that compute the squared Gram matrix of the features. The result is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seed of the candidates. The same seed gives the same result.
+        Seed for finding the candidates. The same seed gives the same result.
     verbose : int, default=0
         1 shows the progress of a fit in one line if stderr is a terminal or a notebook; 0 shows nothing.
 
     Attributes
     ----------
     scores_ : array of shape (m,)
-        Score of each feature; larger is better. Features that no node has score 0. (paper: r)
+        Score of each feature; larger is better. A feature that no node has gets a score of 0. (paper: r)
     ranking_ : array of shape (m,)
         Rank of each feature; 1 is the best. Features with equal scores are ranked by index.
     support_ : boolean array of shape (m,)
@@ -101,7 +102,7 @@ class BMGUFS(BlockGuidedSelector):
     n_blocks_reason_ : str
         The reason for the number of blocks: "as requested", or "as given" by `block_model`.
     induced_density_ : array of shape (k, k)
-        Mean similarity of the nodes of each pair of blocks under the scores. (paper: M̂)
+        Mean similarity between the nodes of each pair of blocks under the scores. (paper: M̂)
     sparsity_ : float
         The sparsity that was used. (paper: γ)
     history_ : LossHistory
@@ -188,7 +189,7 @@ class BMGUFS(BlockGuidedSelector):
         ----------
         X : array, sparse matrix, DataFrame or RowChunks of shape (n, m), or graph
             Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory. A networkx or
-            igraph graph provides both links and features, which are its node attributes, as in
+            igraph graph provides both the links and the features (its node attributes), as in
             :meth:`blockselect.AttributedGraph.from_networkx`. (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, or graph of another library
@@ -233,11 +234,11 @@ class BMGUFS(BlockGuidedSelector):
         self.induced_density_ = statistics.induced_density(scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
-        explained = on_request("consensus.explained_curve").explained_of_model(self, graph)  # R² as for the default
+        explained = on_request("consensus.explained_curve").explained_of_model(self, graph)
         return self._keep_result(graph, explained)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, including those of the solver, such as ``solver__max_iter``, even if it is the default."""
+        """Set parameters, including those of the solver, such as ``solver__max_iter``, even if `solver` is None."""
         if "solver" not in params and any(name.startswith("solver__") for name in params):
             self.solver = self._solver()
         super().set_params(**params)
@@ -259,7 +260,7 @@ class BMGUFS(BlockGuidedSelector):
         return Descent(gradient="paper", tol=0.0) if self.solver is None else self.solver
 
     def _gram(self, features: Features) -> tuple[GramSquared, GramChoice]:
-        """The squared Gram matrix of the features, and why it has this form; a dense one is computed on the device."""
+        """The squared Gram matrix of the features, and the reason for its form; dense forms are made on the device."""
         solver, on_device = self._solver(), self.device != "cpu"
         shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit or MEMORY_LIMIT}
         choice = choose_form(features, **shared, on_device=on_device)
@@ -300,13 +301,13 @@ class BMGUFS(BlockGuidedSelector):
         """Why fewer features than requested can be selected, for the warning."""
         n_empty = int(np.count_nonzero(statistics.empty_features))
         advice = f"; a sparsity (γ) below {self.sparsity_:g} leaves more positive scores" if self.sparsity_ else ""
-        return f"the others score zero, {n_empty} of them because no node has the feature{advice}."
+        return f"all other features score zero, {n_empty} of them because no node has the feature{advice}."
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
         """Warn if densities are so small that the smoothing δ, an absolute number, changes the result."""
         smoothing, sizes = self._solver().smoothing, statistics.block_sizes[0]
         share = sizes / sizes.sum()
-        means = share @ statistics.block_means[0]  # over all nodes; the similarity is that of equal scores
+        means = share @ statistics.block_means[0]  # over all nodes; the similarity assumes equal scores
         for what, mean, scaled in (
             ("mean link weight of two nodes", float(share @ statistics.density[0] @ share), "link weights"),
             ("mean similarity of two nodes", float(means @ means) / len(means) ** 0.5, "features"),

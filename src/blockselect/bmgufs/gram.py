@@ -1,11 +1,11 @@
 """GramSquared: the elementwise square of the Gram matrix of the features, as an operator (paper: (YᵀY)∘²).
 
 It depends on neither the blocks nor the scores, so all solves on a data set share one matrix. It has one of three
-forms, chosen by speed and by a limit on memory:
+forms, chosen for speed within a limit on memory:
 
-- dense (m, m), which has the fastest product if many features occur together;
-- sparse, without zeros, if few features occur together or the dense form is large;
-- low rank, the only approximation, see `low_rank`.
+- dense (m, m), with the fastest product if many features occur together;
+- sparse, storing only the non-zeros, if few features occur together or the dense form is large;
+- low rank, the only form that is an approximation (see `low_rank`).
 
 Computing an exact form never allocates a second array of its size, and the memory needed is known in advance.
 """
@@ -39,7 +39,7 @@ SPARSE_BELOW = 0.1  # share of non-zeros below which products of the sparse form
 _SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
 _SAMPLE = 64  # columns from which the share of non-zeros is estimated
 _ROW_BYTES = 64  # bytes of working memory per row
-_IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks keeps at once
+_IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks keeps in memory at once
 
 Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 
@@ -66,7 +66,7 @@ class DenseGramSquared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGramSquared:
-    """Stored without zeros."""
+    """Stored without its zeros."""
 
     values: Any  # (m, m), scipy CSR or torch CSR
 
@@ -83,7 +83,7 @@ def gram_squared(
     memory_limit: float = MEMORY_LIMIT,
     n_jobs: int | None = None,
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
-    """Compute the elementwise square of the Gram matrix of the features, by default in the form of `choose_form`."""
+    """Compute the elementwise square of the Gram matrix of the features, by default in the form from `choose_form`."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
     dtype = np.dtype(dtype)
     with memory_for(f"compute the {taken} squared Gram matrix, which memory_limit={memory_limit:g} allows"):
@@ -105,12 +105,12 @@ class GramChoice:
 def choose_form(
     features: Features, *, dtype: Any = np.float64, memory_limit: float = MEMORY_LIMIT, on_device: bool = False
 ) -> GramChoice:
-    """Choose the exact form with the faster product, or the smaller one if the faster one exceeds a gibibyte.
+    """Choose the exact form with the faster product, or the smaller form if the faster one takes more than 1 GiB.
 
-    A form has to fit into the limit with its working memory; otherwise the other exact form is tried, and then the
-    low-rank form. The size of the sparse form is estimated from a sample of the features; if they are in memory, its
-    non-zeros are counted before it is chosen and before all forms are rejected. On a device, the faster form is used at
-    any size. Dense features have no sparse form.
+    The form must fit within the limit, including working memory; otherwise the other exact form is tried, and then the
+    low-rank form. The size of the sparse form is estimated from a sample of the features. If the features are in
+    memory, the non-zeros of the sparse form are counted before it is chosen and before all forms are rejected. On a
+    device, the faster form is used at any size. Dense features have no sparse form.
     """
     dtype, m, share = np.dtype(dtype), features.shape[1], _share_of_nonzeros(features)
     needed: dict[Form, float] = {"dense": dense_bytes(features, dtype)}
@@ -132,7 +132,7 @@ def choose_form(
     needed["low rank"] = low_rank_bytes(features, RANKS[0], dtype)
     if needed["low rank"] <= memory_limit:
         return GramChoice("low rank", reason)
-    if sparse.issparse(features) and needed["sparse"] < needed["low rank"]:  # this may be an estimate
+    if sparse.issparse(features) and needed["sparse"] < needed["low rank"]:  # the former may be an estimate
         needed["sparse"] = sparse_bytes(features, count_nonzeros(features), dtype)
         if needed["sparse"] <= memory_limit:
             return GramChoice("sparse", f"no other form fits into memory_limit ({_in_words(memory_limit)})")
@@ -151,7 +151,7 @@ def _in_words(size: float) -> str:
 
 
 def _rounded_up(size: float) -> float:
-    """The size rounded up to two significant digits, so that the size in the message is enough."""
+    """The size rounded up to two significant digits, so that a limit of the size in the message is enough."""
     step = 10.0 ** (np.floor(np.log10(size)) - 1)
     return float(np.ceil(size / step) * step)
 
@@ -167,7 +167,7 @@ def _share_of_nonzeros(features: Features) -> float:
 
 
 def count_nonzeros(features: Sparse, rows_at_once: int = 256) -> int:
-    """Number of non-zeros in YᵀY: ordered pairs of features that occur together, including each with itself."""
+    """Number of non-zeros in YᵀY: ordered pairs of features that occur together, including each feature with itself."""
     ones = np.ones(features.nnz, dtype=np.float32)
     pattern = sparse.csr_array((ones, features.indices, features.indptr), shape=features.shape)
     by_feature = sparse.csr_array(pattern.T)
@@ -197,6 +197,6 @@ def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) ->
 
 
 def _bytes_by_column(features: Sparse, dtype: np.dtype[Any]) -> float:
-    """Memory of copies of the features by column and, if their indices are not sorted, by row."""
+    """Memory, in bytes, for copies of the features by column and, if their indices are not sorted, by row."""
     by_column = features.nnz * (dtype.itemsize + features.indices.itemsize) + float(_ROW_BYTES * sum(features.shape))
     return float(by_column * (1 if features.has_sorted_indices else 2) + copy_bytes(features, dtype))

@@ -16,9 +16,9 @@ from blockselect.utils.arrays import Array, Features, FloatArray, IntArray, Spar
 from blockselect.utils.compiled import compiled
 from blockselect.utils.errors import ParameterError
 
-SLAB_BYTES = 2**26  # of dense rows that are used at once
+SLAB_BYTES = 2**26  # maximum size of the dense rows that are processed at once
 _TILE = 64  # rows and columns of the dense matrix that are computed at once
-IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks needs at once
+IN_SPARSE_SUM = 5  # matrices as large as the result that a sparse sum over row chunks needs at once
 _BY_PAIRS = 16  # multiplications of a dense product that take as long as one of a sparse product
 
 
@@ -36,7 +36,7 @@ def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = 
         parts = columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data
         _in_parts(square_by_pairs, m, n_jobs, squared, *parts)
     else:
-        add_product = get_blas_funcs("syrk", dtype=dtype)  # of the upper triangle, in place
+        add_product = get_blas_funcs("syrk", dtype=dtype)  # updates the upper triangle in place
         for some in _slabs(n, m, dtype):
             rows = np.ascontiguousarray(as_dense(Y[some]))
             add_product(1.0, rows.T, beta=1.0, c=squared.T, lower=1, overwrite_c=1)
@@ -102,7 +102,7 @@ class BoundedGram:
             raise ParameterError(
                 "memory_limit",
                 f"is {self.limit:.3g} bytes but more features occur together than a sample suggested, and the squared "
-                f"Gram matrix takes at least {needed:.3g}; raise it, or lower it until a low-rank form is used.",
+                f"Gram matrix takes at least {needed:.3g}; raise it, or lower it until the low-rank form is used.",
             )
 
     def __add__(self, other: BoundedGram) -> BoundedGram:
@@ -120,9 +120,9 @@ def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
 
 
 def pair_counts(block: Sparse, rows: slice) -> FloatArray:
-    """Count the pairs of each feature with the features of the same node, summed over nodes: (m,).
+    """For each feature, sum the number of features per node over the nodes that have it: (m,).
 
-    This is at least the number of features that occur together with it.
+    This is at least the number of features that occur together with the given one.
     """
     lengths = np.diff(block.indptr)
     counts = np.bincount(block.indices, np.repeat(lengths, lengths), minlength=block.shape[1])
@@ -130,7 +130,7 @@ def pair_counts(block: Sparse, rows: slice) -> FloatArray:
 
 
 def meeting_counts(block: Sparse, rows: slice, chosen: IntArray) -> Sparse:
-    """Number of nodes that have both a chosen feature and any other feature: sparse, (c, m)."""
+    """For each pair of a chosen feature and any feature, the number of nodes that have both: sparse, (c, m)."""
     (n, m), ones = block.shape, np.ones(block.nnz, dtype=np.float32)
     pattern = sparse.csr_array((ones, block.indices, block.indptr), shape=block.shape)
     if block.nnz * _BY_PAIRS < n * m:
@@ -155,7 +155,7 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
 
 
 def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
-    """Bytes of a copy of the features in this float type; 0 if they already have it, or come in chunks."""
+    """Bytes of a copy of the features in this float type; 0 if they already have this type or come in chunks."""
     if not in_memory(features) or features.dtype == dtype:
         return 0.0
     if sparse.issparse(features):
@@ -164,7 +164,7 @@ def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
 
 
 def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
-    """Slices of n rows; as dense rows of this width, each takes at most `SLAB_BYTES`."""
+    """Slices of n rows such that each slice, as dense rows of this width, takes at most `SLAB_BYTES`."""
     step = max(1, SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
@@ -186,7 +186,7 @@ def square_by_pairs(
     features: IntArray,
     node_values: FloatArray,
 ) -> None:
-    """Add rows of the upper triangle of (YᵀY)∘² to zeros (m, m), one at a time, so that the row stays in the cache."""
+    """Write rows of the upper triangle of (YᵀY)∘² to zeros (m, m), one at a time so that each stays in the cache."""
     m = len(starts) - 1
     for left in range(first, last):
         row = squared[left]

@@ -5,8 +5,8 @@ There are c block models, s settings for each, k blocks and m features.
 - The reconstruction loss L_b measures how badly the blocks fit the graph induced by the scores.
 - The profile loss L_m compares the densities of the induced graph, row by row, with those of the original graph.
 
-Neither loss depends on the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
-where the derivative of q log(q/p) has a constant (see `profile_terms`).
+Neither loss depends on the scale of the scores. The exact gradient of L_m differs from the published one, which has P
+in place of the constant in the derivative of q log(q/p) (see `profile_terms`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def pair_sizes(statistics: BlockStatistics) -> Array:
 def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> tuple[Array, Array]:
     """The rows of a density plus `smoothing`, scaled to sum to one (paper: P or Q), and their sums before scaling.
 
-    Blocks of size zero, which only pad a batch, are not smoothed, so they stay zero.
+    Blocks of size zero, which are only padding, are not smoothed, so their rows stay zero.
     """
     xp = namespace(density)
     smoothed = density + smoothing * xp.astype(pair_sizes(statistics) > 0, density.dtype)
@@ -99,7 +99,7 @@ def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
 
 
 def _reconstruction_gradient(product: Array, projected: Array, total: Array, loss: Array) -> Array:
-    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only a rounding error, as for blocks of one node each."""
+    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only a rounding error, as when each block is a single node."""
     xp = namespace(product)
     positive = (total > 0)[..., None]
     scale = xp.where(positive, 2 / xp.where(positive, total[..., None], 1.0), 0.0)

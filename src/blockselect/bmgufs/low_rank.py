@@ -1,4 +1,4 @@
-"""The low-rank approximation of (YᵀY)∘², for so many features that no exact form fits into memory."""
+"""The low-rank approximation of (YᵀY)∘², used if no exact form fits into memory."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from blockselect.utils.arrays import Array, Features, FloatArray
 
 RANKS = (64, 128, 256, 512)  # tried in this order until the error is small
 _MAX_ERROR = 0.02  # relative error of W r for uniform r on sampled features
-_ERROR_SAMPLE = 64  # features from which the error is estimated
-_USEFUL = 0.8  # a larger rank is used only if it reduces the error at least to this share
+_ERROR_SAMPLE = 64  # number of features from which the error is estimated
+_USEFUL = 0.8  # a larger rank is used only if it reduces the error to this fraction or less
 _OVERSAMPLES = 10  # additional vectors of the range finder
-_COPIES = 5  # arrays of the size of a factor that are needed to compute it
+_COPIES = 5  # arrays as large as the factor that are needed to compute it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LowRankGramSquared:
     """Stored as Z, where YᵀY ≈ Z Zᵀ, and the rest of the diagonal: (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l + rest_l r_l.
 
-    These are m (q + 1) numbers. The diagonal is exact, because it has the largest entry of each row.
+    This takes m (q + 1) numbers. The diagonal is stored exactly, because it contains the largest entry of each row.
     """
 
     values: Array  # (m, q) Z
@@ -49,7 +49,7 @@ def low_rank_gram_squared(
 ) -> LowRankGramSquared:
     """Compute the low-rank form; by default with the smallest rank whose error of W r is at most 2 %.
 
-    A product takes 4 m q² multiplications, so doubling the rank makes a descent four times as long. If doubling the
+    A product takes 4 m q² multiplications, so with twice the rank a descent takes four times as long. If doubling the
     rank hardly reduces the error, the spectrum is flat, and the smaller rank is kept.
     """
     full, dtype = min(features.shape), np.dtype(dtype)
@@ -107,7 +107,7 @@ def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> Flo
     m = features.shape[1]
     V = np.random.default_rng(0).standard_normal((m, min(rank + _OVERSAMPLES, m))).astype(dtype)
     for _ in range(2):
-        # NumPy's QR takes four copies of its input, SciPy's two at most.
+        # NumPy's QR needs four copies of its input, SciPy's at most two.
         V = linalg.qr(sum_over_rows(features, gram_times, V), mode="economic", check_finite=False)[0]
     product = sum_over_rows(features, gram_times, V)  # G V
     values, axes = np.linalg.eigh(V.T @ product)

@@ -35,7 +35,7 @@ class BlockStatistics:
 
     @property
     def empty_features(self) -> Array:
-        """Whether no node has the feature: (m,). Its gradient is zero, so the descent does not change its score."""
+        """Mask of the features that no node has: (m,). Their gradients are zero, so their scores do not change."""
         return (self.block_means == 0).all(axis=(0, 1))
 
     @classmethod

@@ -98,7 +98,7 @@ def test_constant_and_empty_columns_are_selected_only_as_published(network):
     assert_array_equal(np.flatnonzero(np.isneginf(selector.scores_)), [3, 5])
     assert not selector.get_support()[[3, 5]].any()
     with (
-        pytest.warns(UserWarning, match="1 of the selected features are the same for all nodes, first column 5"),
+        pytest.warns(UserWarning, match="1 of the selected features are constant over nodes, the first in column 5"),
         pytest.warns(ConvergenceWarning, match="only 99 of the 100 requested features"),
     ):
         published = NDFS(100, n_blocks=3, quirks="published", max_iter=50, tol=0, random_state=0).fit(X)

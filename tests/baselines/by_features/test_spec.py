@@ -72,7 +72,7 @@ def test_published_scores_are_reproduced_on_all_pairs(network):
 def test_the_published_order_is_the_reverse_of_the_correct_one():
     X = golden_arrays.network("cora").features
     published = golden_arrays.scores("cora_spec")
-    with pytest.warns(UserWarning, match="1 of the selected features are the same for all nodes, first column 444"):
+    with pytest.warns(UserWarning, match="1 of the selected features are constant over nodes, the first in column 444"):
         backwards = SPEC(64, order="published").fit(X)
     assert_array_equal(np.argsort(backwards.ranking_)[:10], np.argsort(-published, kind="stable")[:10])
     empty = int(np.argmax(published))
@@ -160,7 +160,7 @@ def test_a_constant_feature_scores_worst_and_is_never_selected(style, kind):
         selector = SPEC(5, style=style, n_eigenvectors=4, random_state=0).fit(kind(X), affinity=affinity)
         assert_array_equal(np.flatnonzero(np.isnan(selector.criterion_)), [2, 4])
         assert_array_equal(np.flatnonzero(selector.scores_ == -np.inf), [2, 4])
-    with pytest.warns(UserWarning, match="1 of the selected features are the same for all nodes, first column 4"):
+    with pytest.warns(UserWarning, match="1 of the selected features are constant over nodes, the first in column 4"):
         backwards = SPEC(5, style=style, order="published", n_eigenvectors=4, random_state=0).fit(kind(X))
     assert_array_equal(np.flatnonzero(backwards.scores_ == 1000), [4])  # the published value of an empty column
     assert backwards.scores_[2] == -np.inf

@@ -1,1 +1,1 @@
-"""Solvers of the other methods."""
+"""Solvers that the other methods use."""

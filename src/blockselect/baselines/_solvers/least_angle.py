@@ -1,8 +1,8 @@
 """Least angle regression on sparse or dense features, which adds one feature per step.
 
 The implementation in scikit-learn (`lars_path_gram` too) requires a dense matrix or all covariances, stops below an
-absolute correlation, and reverses the sign of a feature whose coefficient crosses zero, which the algorithm of Efron,
-Hastie, Johnstone and Tibshirani (2004) does not: with 200 features of Cora its coefficients differ in the second digit.
+absolute correlation, and, unlike the algorithm of Efron, Hastie, Johnstone and Tibshirani (2004), reverses the sign of
+a feature whose coefficient crosses zero. With 200 features of Cora, its coefficients differ in the second digit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from blockselect.rows.statistics import constant_columns, mean_and_variance
 from blockselect.utils.arrays import Features, FloatArray
 
 _TIED = 1e-12  # correlations count as equal if they differ by less than this fraction of the first
-_COLLINEAR = 1e-12  # fraction of a feature's centred square that must remain after projection on the active features
+_COLLINEAR = 1e-12  # fraction of a feature's centred sum of squares that the active features must leave unexplained
 
 
 class LeastAngleRegression:
@@ -37,7 +37,8 @@ class LeastAngleRegression:
             self._X = X.tocsc()
         else:
             self._X, self._mean = X - self._mean, np.zeros_like(self._mean)
-        # Centred squares, increased if a mean far above the standard deviation adds rounding errors to the covariances.
+        # Centred sums of squares, increased if a mean far above the standard deviation adds rounding errors to the
+        # covariances.
         self._squares = X.shape[0] * np.sqrt(variance * (variance + self._mean**2))  # (m,)
 
     def fit(self, target: FloatArray, n_nonzero: int) -> FloatArray:

@@ -1,7 +1,7 @@
 """Links and non-links of a network, and products of the features at both ends.
 
-A link is a pair of different nodes with a non-zero weight: weights and self-loops are ignored. Pairs are the rows of an
-array of shape (p, 2).
+A link is a pair of different nodes with a non-zero weight, whatever its value; self-loops are ignored. Pairs are the
+rows of an array of shape (p, 2).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class NonLinks:
         taken.sort_indices()
         self._starts = taken.indptr.astype(np.intp)  # (n + 1,) start of each node's part of the gaps
         node = np.repeat(np.arange(n), np.diff(self._starts))
-        # For each node, and each of its neighbours or itself in order: the number of non-links before it. An offset per
-        # node allows a single search for all nodes.
+        # For each node, and each entry of the sorted list of its neighbours and itself: the number of non-links before
+        # it. An offset per node allows a single search for all nodes.
         self._gaps = node * (n + 1) + (taken.indices - (np.arange(len(node)) - self._starts[node]))
         # (n + 1,) total number of non-links of all previous nodes
         self._offsets = np.concatenate([[0], np.cumsum(n - np.diff(self._starts))])
@@ -73,7 +73,7 @@ class NonLinks:
         return np.diff(self._offsets)
 
     def partners(self, nodes: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw uniformly one non-link of each of these nodes, which must all have one."""
+        """Draw one non-link of each of these nodes uniformly; each node must have at least one."""
         return self.partner_at(nodes, rng.integers(self.per_node[nodes]))
 
     def draw(self, size: int, rng: np.random.Generator) -> IntArray:

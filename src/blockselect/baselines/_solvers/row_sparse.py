@@ -1,7 +1,7 @@
 """Minimise f(Z) + penalty · ‖Z‖₂,₁, where ‖Z‖₂,₁ is the sum of the row norms of Z, by reweighting.
 
-‖Z‖₂,₁ is at most Σᵢ wᵢ‖zᵢ‖² plus a constant, with the weights wᵢ = 1/(2‖zᵢ‖) of the previous Z, where both are equal.
-Each iteration minimises this quadratic bound instead of the norm, so the objective never increases.
+With the weights wᵢ = 1/(2‖zᵢ‖) of the previous Z, ‖Z‖₂,₁ is at most Σᵢ wᵢ‖zᵢ‖² plus a constant, with equality at the
+previous Z. Each iteration minimises this quadratic bound instead of the norm, so the objective never increases.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Reweighted:
 
     coefficients: FloatArray  # (m, c) (paper: Z)
     history: FloatArray  # (t,) objective after each iteration
-    settled: bool  # whether the tolerance ended the iterations
+    settled: bool  # whether the iterations stopped because of the tolerance
 
 
 def reweight(
@@ -50,14 +50,14 @@ def reweight(
         Row weights w (m,) and the previous Z → the minimiser Z of f(Z) + penalty · Σᵢ wᵢ‖zᵢ‖² (or a point closer to
         it), and f(Z). The first weights are 1.
     start : array of shape (m, c)
-        The previous Z of the first solve.
+        The Z that the first solve receives as the previous one.
     penalty : float
         Weight of ‖Z‖₂,₁.
     max_iter : int
         Maximum number of iterations.
     tol : float
         Stop once the objective changes by less than this, or by less than this fraction of it if `relative` is true.
-        0 never stops early.
+        with 0, all iterations are run.
     shortest : float
         Lower limit of the row norms from which the weights are computed.
     """
@@ -102,7 +102,7 @@ def check_initial_clusters(clusters: Any, n_blocks: int, n_nodes: int) -> None:
 
 
 def kmeans_labels(rows: Features, n_clusters: int, rng: np.random.Generator) -> IntArray:
-    """Cluster of each row by K-means, the best of ten random starts, the same on any number of threads. (n,)"""
+    """Cluster of each row by K-means with ten random starts; any number of threads gives the same result. (n,)"""
     seed = int(rng.integers(2**31))
     with one_thread():  # sums over several threads would round differently
         labels = KMeans(n_clusters, n_init=10, random_state=seed).fit(rows).labels_

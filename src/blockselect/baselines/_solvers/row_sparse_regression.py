@@ -1,6 +1,6 @@
 """Regression with a weight per row: the solve inside `reweight` for ‖XZ − F‖² + β‖Z‖₂,₁.
 
-Methods that learn clusters of nodes and features together repeat it with different targets and row weights.
+Methods that learn clusters and coefficients jointly repeat this solve with changing targets and row weights.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class RowSparseRegression:
     With A = X·diag(penalty·w)^-½ the solution is Z = diag(penalty·w)^-½ (AᵀA + I)⁻¹AᵀF. Three routes compute it and
     agree up to rounding:
 
-    - "normal": a Cholesky factor of AᵀA + I over the features that matter. Features with negligible weights are left
-      out of the factor and corrected by a second sweep; XᵀX is computed once.
+    - "normal": a Cholesky factor of AᵀA + I over the features that are not negligible. Negligible features are left out
+      of the factor and corrected by a second sweep; XᵀX is computed once.
     - "woodbury": a Cholesky factor of AAᵀ + I (n × n), if there are fewer nodes than features.
     - "cg": conjugate gradients on AᵀA + I, if X is sparse and has many rows and columns.
 
@@ -79,7 +79,7 @@ class RowSparseRegression:
         return np.asarray(self._X @ Z)
 
     def _active(self, inverse: FloatArray) -> IntArray:
-        """Features that the factorisation needs: all others together perturb AAᵀ + I by less than _NEGLIGIBLE."""
+        """Features that the factorisation needs: together, the others perturb AAᵀ + I by less than _NEGLIGIBLE."""
         leverage = inverse * self._squares
         order = np.argsort(leverage)
         n_dropped = int(np.searchsorted(np.cumsum(leverage[order]), _NEGLIGIBLE, side="right"))
@@ -122,7 +122,7 @@ class RowSparseRegression:
         return lambda correlation: scale[:, None] * cho_solve(factor, scale[:, None] * correlation, check_finite=False)
 
     def _gram_of(self, active: IntArray) -> FloatArray:
-        """XᵀX of these features, taken from the stored matrix unless that lacks one of them."""
+        """XᵀX of these features, taken from the stored matrix unless one of them is missing there."""
         at = np.searchsorted(self._columns, active)
         if len(self._columns) == 0 or at.max(initial=0) >= len(self._columns) or (self._columns[at] != active).any():
             chosen = self._X[:, active]

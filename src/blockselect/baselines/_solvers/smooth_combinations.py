@@ -1,6 +1,6 @@
 """Row-sparse combinations of features that are smooth on a graph: a generalised eigenproblem with row weights.
 
-It is the solve inside `reweight`, which repeats it with changing row weights.
+The function `reweight` solves this problem repeatedly, with changing row weights.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _UNSEEN = 1e-6  # fraction of the constraint below which a combination counts as
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roughness:
-    """A sparse matrix minus one of low rank, S: fᵀSf ≥ 0 is the variation of a function f on the nodes."""
+    """A matrix S, sparse minus low-rank, for which fᵀSf ≥ 0 is the variation of a function f on the nodes."""
 
     sparse_part: Sparse  # (n, n)
     low_rank: Sparse  # (n, k), whose product with its own transpose is subtracted
@@ -49,8 +49,8 @@ class SmoothCombinations:
     """Minimises tr(ZᵀXᵀSXZ) + penalty · Σᵢ wᵢ‖zᵢ‖² subject to Zᵀ(XᵀX + ridge·I)Z = I, for many row weights w.
 
     With J = X·diag(w)^-½ and Z = diag(w)^-½Y the columns of Y are generalised eigenvectors of C = JᵀSJ + penalty·I and
-    JᵀJ + ridge·diag(w)⁻¹. C is definite for all weights; the other matrix need not be numerically. Three routes agree
-    up to rounding:
+    JᵀJ + ridge·diag(w)⁻¹. C is definite for all weights; the other matrix may be numerically singular. Three routes
+    agree up to rounding:
 
     - "dense": a decomposition of m × m matrices, if there are few features.
     - "cholesky": Lanczos with C⁻¹ from a Cholesky factor (m × m); XᵀSX is computed once.

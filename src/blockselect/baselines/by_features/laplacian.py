@@ -31,9 +31,9 @@ class LaplacianScore(FeatureGuidedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_neighbors : int, default=5
-        Number of nearest neighbours per node in the affinity, if `fit` is given none. (paper: k)
+        Number of nearest neighbours per node in the affinity, if `fit` is given no affinity. (paper: k)
     weights : {"heat", "binary", "cosine"}, default="heat"
-        Affinity of neighbours: exp(−d²/2t²) of their distance d, 1, or their cosine similarity.
+        Affinity of neighbours: exp(−d²/2t²) for a distance d, 1, or their cosine similarity.
     width : float or "mean", default=1.0
         Width of the heat kernel; "mean" is the mean distance of neighbours, which suits data of any scale. (paper: t)
 
@@ -99,7 +99,8 @@ class NetworkLaplacianScore(NetworkGuidedSelector):
     criterion_ : array of shape (m,)
         The criterion, from 0 to 2; NaN for a feature that is constant on the linked nodes.
     scores_ : array of shape (m,)
-        The negative criterion, so that larger is better; −∞ if it is NaN: such a feature is never selected.
+        The negative criterion, so that larger is better; −∞ where the criterion is NaN, so that the feature is never
+        selected.
     ranking_, support_, n_features_
         As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
 
@@ -133,7 +134,7 @@ class LaplacianForms:
     roughness: FloatArray  # (m,) fᵀLf = Σ_{i<j} W_ij (f_i − f_j)²
     mean: FloatArray  # (m,) fᵀD1 / 1ᵀD1
     variance: FloatArray  # (m,) f̃ᵀDf̃, f̃ = f − mean
-    constant: NDArray[np.bool_]  # (m,) whether f has one value on all nodes with a non-zero degree
+    constant: NDArray[np.bool_]  # (m,) whether f has the same value on all nodes with a non-zero degree
 
     @property
     def energy(self) -> FloatArray:
@@ -167,14 +168,15 @@ def laplacian_criterion(features: Features, affinity: Sparse | RadialAffinity) -
 
 
 def _roughness(features: Features, affinity: Sparse) -> FloatArray:
-    # The diagonal cancels in all differences; it is left out because much smaller affinities would be lost to rounding.
+    # The diagonal cancels in all differences; it is left out because much smaller affinities would be lost to rounding
+    # next to it.
     others = sparse.csr_array(affinity - sparse.diags_array(affinity.diagonal()))
     degrees = np.asarray(others.sum(axis=1)).ravel()
     columns = features.astype(np.float64, copy=False)
     if sparse.issparse(columns):
         squares = columns.multiply(columns).T @ degrees
     else:
-        columns = columns - columns.mean(axis=0)  # differences stay the same, and large means lose no digits
+        columns = columns - columns.mean(axis=0)  # differences stay the same, and large means cause no rounding errors
         squares = degrees @ columns**2
     roughness: FloatArray = np.maximum(squares - column_inner_products(columns, others @ columns), 0)
     return roughness

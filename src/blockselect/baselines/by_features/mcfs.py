@@ -40,12 +40,12 @@ class MCFS(FeatureGuidedSelector):
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. Scores depend on it, because
         it limits the number of features in each regression. (paper: d)
     n_blocks : int, default=8
-        Number of eigenvectors, one per expected cluster of nodes; less than the number of nodes. (paper: K)
+        Number of eigenvectors, one per expected cluster of nodes; must be less than the number of nodes. (paper: K)
     n_neighbors : int, default=5
-        Number of nearest neighbours per node in the affinity, if `fit` is given none. (paper: p)
+        Number of nearest neighbours per node in the affinity, if `fit` is given no affinity. (paper: p)
     weights : {"heat", "binary", "cosine"}, default="heat"
         Weights of the affinity. If distances differ widely, as those of counts do, heat weights isolate distant nodes,
-        each of which becomes a cluster. If there are more than `n_blocks` of them, `fit` warns; use other weights.
+        each of which becomes a cluster. If there are more than `n_blocks` such nodes, `fit` warns; use other weights.
     width : float or "mean", default="mean"
         Width t of heat weights exp(−d²/2t²); "mean" is the mean distance to the neighbours.
 
@@ -136,7 +136,7 @@ def _smallest(laplacian: Any, constant: FloatArray, count: int) -> FloatArray:
     """Eigenvectors with the smallest eigenvalues, orthogonal to the constant.
 
     Heat weights may almost isolate many nodes, and then equally many eigenvalues are close to zero. Lanczos iterations
-    do not converge in that case, but these iterations, preconditioned by a sparse factor, do.
+    do not converge in that case, but `smallest_eigenvectors`, preconditioned by a sparse factor, does.
     """
     n = len(constant)
     shifted = sparse.csc_array(laplacian + _SHIFT * sparse.eye_array(n))

@@ -1,4 +1,4 @@
-"""NDFS: features that predict non-negative cluster indicators, both learned together."""
+"""NDFS: features that predict non-negative cluster indicators, learned jointly with the indicators."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class NDFS(FeatureGuidedSelector):
         Weight of the penalty on clusters that share nodes. At the default, as in the paper, the graph has
         almost no influence; a lower weight, for example 10, lets the graph change the clusters. (paper: γ)
     initial_clusters : array of shape (n, c) or None, default=None
-        Non-negative initial indicators, used without change. None: K-means of X, with each indicator scaled to unit
-        length, plus 0.02. (paper: F)
+        Non-negative initial indicators, used without change. If None, they come from K-means clusters of X, with each
+        indicator scaled to unit length and 0.02 added to every entry. (paper: F)
     quirks : {"none", "published"}, default="none"
-        "published" repeats the deviations of the published code, only for the reproduction of its tables: instead of
+        "published" repeats the deviations of the published code, only to reproduce results obtained with it: instead of
         D − W it uses the matrix with entries (dᵢ + dⱼ)/2 − Wᵢⱼ, it adds 10⁻⁶ to the diagonal of XᵀX, it accepts steps
         that increase the objective, and it may select a constant feature.
     n_neighbors : int, default=5
-        Number of nearest neighbours per node in the affinity, if `fit` is given none.
+        Number of nearest neighbours per node in the affinity, if `fit` is given no affinity.
     weights : {"binary", "heat", "cosine"}, default="binary"
         Weights of the affinity.
     width : float or "mean", default=1.0
@@ -67,8 +67,8 @@ class NDFS(FeatureGuidedSelector):
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=1e-5
-        Stop once the objective changes by less than this; 0 never stops early. The scale of the data matters little,
-        because the columns of F have unit length.
+        Stop once the objective changes by less than this; with 0, all iterations are run. The scale of the data matters
+        little, because the columns of F have unit length.
     random_state : int, RandomState or None, default=None
         Seed of K-means: the same seed gives the same result.
 
@@ -215,9 +215,10 @@ def _published_step(term: ClusterTerm, F: FloatArray, fitted: FloatArray) -> tup
 def falling_step(
     term: ClusterTerm, F: FloatArray, fitted: FloatArray, *, halvings: int = _HALVINGS
 ) -> tuple[FloatArray, float]:
-    """The multiplicative step with unit columns, or else the first root of its factor that lowers the objective.
+    """Take the multiplicative step and scale columns to unit length, or a smaller step if this raises the objective.
 
-    The factor is above 1 exactly where the gradient is negative, so a sufficiently high root always descends.
+    A smaller step multiplies F by a root of the factor, without scaling. The factor is above 1 exactly where the
+    gradient is negative, so a root of sufficiently high order always lowers the objective.
     """
     γ, slope, before = term.orthogonality, term.slope(F, fitted), term.value(F, fitted)
     factor = _ratio(γ * F + np.maximum(-slope, 0), np.maximum(slope, 0) + γ * (F @ (F.T @ F)))
@@ -232,5 +233,5 @@ def falling_step(
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """above / below, and 0 where both are zero: there F is zero too and remains so."""
+    """above / below, and 0 where both are zero: F is zero there too, and remains so."""
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)

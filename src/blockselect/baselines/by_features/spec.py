@@ -20,7 +20,7 @@ from blockselect.utils.parameters import check_within, generator_from
 _PUBLISHED_EMPTY = 1000.0  # score of a column of zeros in the published code, which ranks it first
 _SMALL = 400  # number of nodes up to which a dense eigendecomposition is at least as fast
 _N_LANCZOS = 40  # vectors stored by the eigensolver, in addition to two per requested eigenvector
-_RESTARTS = 15  # of the eigensolver, after which eigenvalues count as too close together
+_RESTARTS = 15  # restarts of the eigensolver before eigenvalues count as too close together
 
 
 class SPEC(FeatureGuidedSelector):
@@ -42,13 +42,14 @@ class SPEC(FeatureGuidedSelector):
     style : {"phi1", "phi2", "phi3"}, default="phi2"
         The criterion. (paper: φ)
     order : {"correct", "published"}, default="correct"
-        "published" repeats scikit-feature, only for the reproduction of its tables. It reverses the order of every
+        "published" follows scikit-feature, only to reproduce results obtained with it. It reverses the order of every
         style, and ranks a column of zeros, to which it assigns the value 1000, first.
     n_eigenvectors : int, default=8
         Number of leading eigenvectors for φ3, which uses all but the trivial first one; at most n. If the last
         eigenvalue is not unique, the choice among its eigenvectors is arbitrary. (paper: k)
     n_neighbors : int or None, default=None
-        Affinity if `fit` is given none: None uses all pairs of nodes, a number the nearest neighbours of each node.
+        If `fit` is given no affinity, it is computed for this many nearest neighbours of each node or, if None, for all
+        pairs of nodes.
     width : float or "mean", default=0.5 ** 0.5
         t of the affinity exp(−d²/2t²); by default it is exp(−d²), as in scikit-feature. "mean" suits data of any
         scale: it is the root mean square distance of all pairs, or the mean distance of neighbours.

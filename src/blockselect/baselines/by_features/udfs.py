@@ -36,9 +36,9 @@ class UDFS(FeatureGuidedSelector):
     feature is ‖zⱼ‖². Each iteration sets Z to the c eigenvectors of M + γΔ with the smallest eigenvalues,
     Δⱼⱼ = 1/(2‖zⱼ‖), starting from Δ = I.
 
-    Checked against published code, except for its neighbours: it uses the neighbourhoods of the first rows instead of
-    each node's own. If there are many features, M is never formed, and the eigenvectors are refined by a number of
-    steps per Δ, continuing from the previous ones.
+    Checked against published code, except for the neighbourhoods: the published code uses those of the first rows
+    instead of each node's own. If there are many features, M is never formed, and the eigenvectors are refined by a
+    limited number of steps per Δ, continuing from the previous ones.
 
     Scale matters: a feature that varies little adds little to the objective and has a high score. Standardise features
     of different scales. A constant feature is left out, and its score is −∞.
@@ -60,7 +60,7 @@ class UDFS(FeatureGuidedSelector):
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-4
-        Stop once the objective changes by less than this fraction of its value; 0 never stops early.
+        Stop once the objective changes by less than this fraction of its value; with 0, all iterations are run.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class UDFS(FeatureGuidedSelector):
     Notes
     -----
     If there are more features than the neighbourhoods span, M has a null space and the first iteration has many
-    equivalent solutions, among which a fixed start decides.
+    equivalent solutions; a fixed start decides among them.
 
     References
     ----------
@@ -179,7 +179,7 @@ class _Eigenvectors:
         return float(np.vdot(XZ, self._B @ XZ))
 
     def smallest(self, shift: FloatArray, Z: FloatArray) -> FloatArray:
-        """Exact if M is stored; otherwise some steps from Z, which never increase the trace."""
+        """The exact solution if M is stored; otherwise take some steps from Z, which never increase the trace."""
         if self._M is not None:
             return np.asarray(eigh(self._M + np.diag(shift), subset_by_index=[0, Z.shape[1] - 1])[1])
         inverse = 1 / (self._diagonal + shift)[:, None]

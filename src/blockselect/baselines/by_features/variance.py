@@ -14,8 +14,9 @@ from blockselect.utils.arrays import Features, FloatArray
 class VarianceScore(FeatureGuidedSelector):
     """Select the features with the largest variance.
 
-    The criterion is mean((f − mean(f))²), for which larger is better. It is the simplest criterion; any other should
-    outperform it. It depends on the unit of each feature. Sparse features remain sparse. The formula is certain.
+    The criterion is mean((f − mean(f))²), for which larger is better. It is the simplest criterion; any other criterion
+    should outperform it. It depends on the unit of each feature. Sparse features remain sparse. The formula is
+    standard.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class VarianceScore(FeatureGuidedSelector):
         self.n_features_to_select = n_features_to_select
 
     def _affinity(self, features: Features) -> None:
-        """No affinity is needed."""
+        """Return None, because no affinity is needed."""
 
     def _score(self, features: Features, affinity: Any) -> FloatArray:
         _, variance = mean_and_variance(features)

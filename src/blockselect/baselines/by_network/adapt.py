@@ -15,7 +15,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 class ADAPT(LinkModelSelector):
     """Select the features that generate the links of a network and separate strong ties from weak ones, without labels.
 
-    ADAPT-style, after adaptive unsupervised feature selection [1]_. Nodes i and j link with probability
+    This method follows the idea of adaptive unsupervised feature selection [1]_. Nodes i and j link with probability
     σ(x_iᵀ diag(s) x_j + b), and each node distributes a strength of 1 over its neighbours N(i), with more strength on
     neighbours that are similar in the selected features::
 
@@ -27,7 +27,8 @@ class ADAPT(LinkModelSelector):
     and the divisions above make the settings independent of the size and scale of the data. The sum over pairs is taken
     over all links and a fixed sample of non-links, weighted to represent all of them. Each iteration computes P in
     closed form, by projecting each row of −d/2μ onto the simplex, and then updates s and b by L-BFGS-B within the
-    bounds. Isolated nodes have no row of P. Link weights are ignored. Reconstructed: no claim of fidelity.
+    bounds. Isolated nodes do not contribute to the second sum. Link weights are ignored. Reconstructed, with no claim
+    of fidelity.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class ADAPT(LinkModelSelector):
     neighborhood : float, default=0.1
         Weight of the differences between linked nodes. (paper: α)
     evenness : float, default=0.01
-        A large value distributes the strength of a node over all of its neighbours, a small value concentrates it on
+        A large value distributes the strength of a node over all of its neighbours; a small value concentrates it on
         the most similar ones. (paper: μ)
     sparsity : float, default=1.0
         Weight of the sum of the scores, approximately the number of links that a feature must explain in addition to
@@ -47,7 +48,7 @@ class ADAPT(LinkModelSelector):
     exact : bool, default=False
         Sum over all pairs of nodes, which takes time quadratic in the number of nodes.
     non_links_per_link : int, default=10
-        Number of non-links sampled per link; if the network has no more than that, all pairs are used.
+        Number of non-links sampled per link; if the network has no more non-links than that, all pairs are used.
     max_iter : int, default=50
         Maximum number of iterations.
     tol : float, default=1e-5
@@ -63,12 +64,12 @@ class ADAPT(LinkModelSelector):
     criterion_ : array of shape (m,)
         s of each feature; 0 for a constant feature. (paper: s)
     scores_ : array of shape (m,)
-        The criterion; where s = 1, plus the slope at which the objective still decreases there. A feature with a score
+        The criterion; if s = 1, the slope at which the objective still decreases there is added. A feature with a score
         of 0 is never selected.
     ranking_, support_, n_features_
         As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     intercept_ : float
-        (paper: b)
+        Intercept of the link model. (paper: b)
     history_ : array of shape (`n_iter_`,)
         Objective after each iteration; it never increases.
     n_iter_ : int
@@ -133,14 +134,14 @@ class ADAPT(LinkModelSelector):
 
 
 class Ties:
-    """Differences between linked nodes; each link is one tie of either end, and ties are ordered by node."""
+    """Differences between linked nodes; each link is a tie of both of its ends, and ties are ordered by node."""
 
     def __init__(self, features: Features, adjacency: Sparse) -> None:
         links = linked_pairs(adjacency)
         self._products = PairProducts(features, links)  # (e, m)
         self._squares = features * features  # (n, m)
         nodes = both_ways(links)[:, 0]
-        self.order = np.argsort(nodes, kind="stable")  # (2e,) positions among the links, then the reversed links
+        self.order = np.argsort(nodes, kind="stable")  # (2e,) positions in the links followed by the reversed links
         self._nodes = nodes[self.order]  # (2e,) in increasing order
         self._scale = 1.0  # δ
         self._scale = float(self._distances(np.ones(features.shape[1])).mean()) or 1.0

@@ -18,8 +18,8 @@ _STEPS = 30  # conjugate gradient steps per iteration; the next iteration contin
 class GFS(LinkModelSelector):
     """Select the features that generate the links and the other features of a network, without labels.
 
-    GFS-style, after generative feature selection [1]_. Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b), and
-    a linear map V reconstructs all features of a node from the selected ones::
+    This method follows the idea of generative feature selection [1]_. Nodes i and j link with probability
+    σ(x_iᵀ diag(s) x_j + b), and a linear map V reconstructs all features of a node from the selected ones::
 
         min  (−Σ_{i<j} [A_ij log σ_ij + (1 − A_ij) log(1 − σ_ij)] + λ 1ᵀs) / |E|
              + α (‖X − X diag(s) V‖² + ρ‖V‖²) / ‖X‖²,   s ∈ [0, 1].
@@ -29,7 +29,7 @@ class GFS(LinkModelSelector):
     Without the ridge ρ, every s > 0 would be equivalent to s = 1 with a larger V. V may have a low rank, with rows in
     the span of the leading right singular vectors of X. The sum over pairs is taken over all links and a fixed sample
     of non-links, weighted to represent all of them. Each iteration updates V by conjugate gradients, and then s and b
-    by L-BFGS-B within the bounds. Link weights are ignored. Reconstructed: no claim of fidelity.
+    by L-BFGS-B within the bounds. Link weights are ignored. Reconstructed, with no claim of fidelity.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class GFS(LinkModelSelector):
     exact : bool, default=False
         Sum over all pairs of nodes, which takes time quadratic in the number of nodes.
     non_links_per_link : int, default=10
-        Number of non-links sampled per link; if the network has no more than that, all pairs are used.
+        Number of non-links sampled per link; if the network has no more non-links than that, all pairs are used.
     max_iter : int, default=50
         Maximum number of iterations.
     tol : float, default=1e-5
@@ -66,12 +66,12 @@ class GFS(LinkModelSelector):
     criterion_ : array of shape (m,)
         s of each feature; 0 for a constant feature. (paper: s)
     scores_ : array of shape (m,)
-        The criterion; where s = 1, plus the slope at which the objective still decreases there. A feature with a score
+        The criterion; if s = 1, the slope at which the objective still decreases there is added. A feature with a score
         of 0 is never selected.
     ranking_, support_, n_features_
         As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     intercept_ : float
-        (paper: b)
+        Intercept of the link model. (paper: b)
     history_ : array of shape (`n_iter_`,)
         Objective after each iteration; it never increases.
     n_iter_ : int
@@ -138,7 +138,7 @@ class GFS(LinkModelSelector):
 
 
 class Content:
-    """All features as a linear map of the scored ones, V = C Wᵀ with W orthonormal.
+    """All features as a linear map of the features weighted by their scores, V = C Wᵀ with W orthonormal.
 
     Then ‖X − X diag(s) V‖² = ‖X − XWWᵀ‖² + ‖XW − X diag(s) C‖² and ‖V‖ = ‖C‖, so that no m × m matrix is needed.
     """
@@ -161,7 +161,7 @@ class Content:
         return float(scale * error), -2 * scale * (C * (X.T @ residual)).sum(axis=1)
 
     def improve(self, map_: FloatArray, scores: FloatArray) -> FloatArray:
-        """A map with a smaller error for these scores: steps from `map_` towards (SXᵀXS + ρI) C = SXᵀXW."""
+        """A map with a smaller error for these scores: steps from `map_` to the solution of (SXᵀXS + ρI) C = SXᵀXW."""
         X, s = self._X, scores[:, None]
         return conjugate_gradients(
             lambda C: s * (X.T @ (X @ (s * C))) + self._ridge * C,

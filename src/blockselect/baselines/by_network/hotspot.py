@@ -1,4 +1,4 @@
-"""Hotspot: features with more autocorrelation along links than the depth of the nodes explains."""
+"""Hotspot: features with more autocorrelation along links than the depths of the nodes explain."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Hotspot(NetworkGuidedSelector):
     Attributes
     ----------
     criterion_ : array of shape (m,)
-        Z of each feature; NaN for a constant feature; 0 for a feature that the depth explains completely.
+        Z of each feature; NaN for a constant feature; 0 for a feature that the depths explain completely.
     scores_ : array of shape (m,)
         The criterion; −∞ for a constant feature, which is never selected.
     ranking_, support_, n_features_

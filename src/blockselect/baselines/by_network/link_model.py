@@ -96,7 +96,7 @@ class LinkModelSelector(NetworkGuidedSelector):
 
 
 def _in_own_units(features: Features) -> Features:
-    """Divide by the mean absolute value of the non-zero entries; features of 0 and 1 do not change."""
+    """Divide by the mean absolute value of the non-zero entries; binary features do not change."""
     values = features.data if sparse.issparse(features) else features
     return features * (np.count_nonzero(values) / np.abs(values).sum())
 
@@ -151,7 +151,7 @@ class SampledPairs:
 def link_likelihood(
     features: Features, adjacency: Sparse, *, non_links_per_link: int | None, rng: np.random.Generator
 ) -> AllPairs | SampledPairs:
-    """Sample this number of non-links per link; use all pairs if it is None or if the sample would not be smaller."""
+    """Sample this number of non-links per link, or use all pairs if it is None or if there are no more non-links."""
     links, non_links = linked_pairs(adjacency), NonLinks(adjacency)
     if non_links_per_link is None or non_links_per_link * len(links) >= non_links.n_pairs:
         return AllPairs(features, adjacency)
@@ -159,9 +159,9 @@ def link_likelihood(
 
 
 def _curvature(features: Features, n_links: int) -> FloatArray:
-    """√Σ (x_il x_jl)² over all pairs for each feature l, units in which all features have the same curvature. (m,)
+    """√(Σ (x_il x_jl)² / |E|) over all pairs for each feature l, a unit that gives all features equal curvature. (m,)
 
-    Without them, the descent takes ten times as many steps if columns differ in scale, as word counts do.
+    Without this scaling, the descent takes ten times as many steps if columns differ in scale, as word counts do.
     """
     squares = features * features
     pairs = np.maximum(squares.sum(axis=0) ** 2 - (squares * squares).sum(axis=0), 0) / 2

@@ -1,4 +1,4 @@
-"""LUFS: features with combinations that vary little along links and within social dimensions."""
+"""LUFS: features whose combinations vary little along links and within social dimensions."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ class LUFS(NetworkGuidedSelector):
     The score of a feature is ‖zᵢ‖. Each iteration sets Z to the generalised eigenvectors of
     XᵀLX + αXᵀ(I − FFᵀ)X + βΔ and XᵀX + λI with the c smallest eigenvalues, Δᵢᵢ = 1/(2‖zᵢ‖), starting from Δ = I.
 
-    Objective recalled, solver reconstructed: not compared with the published text. There L may be the Laplacian of an
-    affinity of the features; here it is the Laplacian of the links.
+    Objective recalled, solver reconstructed: not compared with the published text. In that text, L may be the Laplacian
+    of an affinity computed from the features; here it is the Laplacian of the network.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_blocks : int, default=8
-        Number of social dimensions, and of combinations (at most the number of features). At least as many features
+        Number of social dimensions, and of combinations (at most the number of features). At least this many features
         must be linearly independent. (paper: K)
     social_weight : float, default=0.1
         Weight of the social dimensions relative to the links. (paper: α)
     sparsity : float, default=0.1
         Weight of the row-sparse penalty; a larger weight selects fewer features. (paper: β)
     ridge : float, default=1e-6
-        Makes the constraint definite. A ridge that is too large allows combinations that are zero on all nodes, which
-        is an error. (paper: λ)
+        Makes the constraint positive definite. A ridge that is too large allows combinations that are zero on all
+        nodes, which is an error. (paper: λ)
     n_neighbors : int or None, default=None
         If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
         missing adjacency is an error.
     max_iter : int, default=50
         Maximum number of iterations.
     tol : float, default=1e-5
-        Stop once the objective changes by less than this fraction of its value; 0 never stops early.
+        Stop once the objective changes by less than this fraction of its value; with 0, all iterations are run.
     random_state : int, RandomState or None, default=None
         Seed of K-means and of the eigensolver: the same seed gives the same result.
 
@@ -71,7 +71,7 @@ class LUFS(NetworkGuidedSelector):
     ranking_, support_, n_features_
         As in every selector: the ranks (1 is the best), the mask of selected features, and their number.
     coefficients_ : array of shape (m, min(n_blocks, m))
-        The smoothest combination is the first. (paper: Z)
+        Coefficients of the combinations, the smoothest combination first. (paper: Z)
     social_dimensions_ : array of shape (n,)
         The group of each node. (paper: H)
     history_ : array of shape (`n_iter_`,)
@@ -82,7 +82,7 @@ class LUFS(NetworkGuidedSelector):
     Notes
     -----
     Each iteration factorises one matrix, of size n × n if n < 0.8m and of size m × m otherwise; the eigenvectors then
-    require some tens of solves. The modularity matrix is never formed, and if n < 0.8m no m × m matrix is either.
+    require a few dozen solves. The modularity matrix is never formed, nor is any m × m matrix if n < 0.8m.
 
     References
     ----------
@@ -149,7 +149,7 @@ class LUFS(NetworkGuidedSelector):
 def social_dimensions(adjacency: Sparse, n_blocks: int, rng: np.random.Generator) -> IntArray:
     """Groups of nodes by K-means of the leading eigenvectors of A − ddᵀ/2e, which is not formed. (n,)
 
-    If fewer than `n_blocks` nodes have different entries in the eigenvectors, there are fewer groups.
+    If the eigenvectors have fewer than `n_blocks` distinct rows, there are fewer groups.
     """
     A, d = adjacency, np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     n = len(d)

@@ -1,4 +1,4 @@
-"""MMPOP: weights of the features under which linked nodes are more similar than others."""
+"""MMPOP: feature weights under which linked nodes are more similar than unlinked nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from blockselect.utils._sklearn import Interval, StrOptions
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 from blockselect.utils.parameters import generator_from
 
-# Margin, for which larger is better → loss, derivative.
+# Margin (larger is better) → loss, derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
     "hinge": lambda margin: (np.maximum(1 - margin, 0), -(margin < 1).astype(np.float64)),
     "logistic": lambda margin: (np.logaddexp(0, -margin), -expit(-margin)),
@@ -26,7 +26,7 @@ LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
 
 
 class MMPOP(NetworkGuidedSelector):
-    """Select the features under which each node is more similar to its neighbours than to others, without labels.
+    """Select the features under which each node is more similar to its neighbours than to other nodes, without labels.
 
     For a link i–j and a node k that is not a neighbour of i, x_iᵀ diag(w) x_j should exceed x_iᵀ diag(w) x_k [1]_::
 
@@ -45,10 +45,10 @@ class MMPOP(NetworkGuidedSelector):
     loss : {"hinge", "logistic"}, default="hinge"
         Loss of a margin.
     binarize : bool, default=False
-        Use only whether a value is non-zero. The margin of 1 and the upper limit of 1 on w suit features of 0 and 1;
-        the product of two counts of 100 is ten thousand times the margin, and a few such values would dominate every
-        step. Set this for word counts. It is off by default because the published objective has no such step, and
-        because features that are never zero would all become constant.
+        Use only whether a value is non-zero. The margin of 1 and the upper limit of 1 on w suit binary features; the
+        product of two counts of 100 is ten thousand times the margin, and a few such values would dominate every step.
+        Set this for word counts. It is off by default because the published objective has no such step, and because
+        features that are never zero would all become constant.
     sparsity : float, default=1e-3
         Weight of the ℓ1 penalty. (paper: λ)
     initial_score : float, default=0.5

@@ -1,4 +1,4 @@
-"""NetFS: features that predict communities of the network, both learned together."""
+"""NetFS: features that predict communities of the network, learned jointly with the communities."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ class NetFS(NetworkGuidedSelector):
     network_weight : float, default=0.1
         Weight of the network relative to the regression; see the notes. (paper: β)
     initial_clusters : array of shape (n, c) or None, default=None
-        Non-negative initial U, used without change. None: uniform random numbers, scaled so that UUᵀ is as close to A
-        as possible; from another scale U would shrink or grow before it fits the network. (paper: U)
+        Non-negative initial U, used without change. If None, U starts from uniform random numbers, scaled so that UUᵀ
+        is as close to A as possible; on another scale U would first have to shrink or grow. (paper: U)
     n_neighbors : int or None, default=None
         If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space; if None, a
         missing adjacency is an error.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=1e-6
-        Stop once the objective changes by less than this fraction of its value; 0 never stops early.
+        Stop once the objective changes by less than this fraction of its value; with 0, all iterations are run.
     random_state : int, RandomState or None, default=None
         Seed of the initial U: the same seed gives the same result.
 
@@ -87,10 +87,10 @@ class NetFS(NetworkGuidedSelector):
 
     Notes
     -----
-    A community is retained only along eigenvectors of the network whose eigenvalue exceeds about 1/β. At the default,
-    which is the β = 0.1 of the paper, this threshold is 10. In a sparse network only the strongest hubs exceed it, so
-    that U is nearly zero, or exactly zero if no eigenvalue of A reaches 1/β. In that case `fit` warns and suggests a
-    better `network_weight`. If `explained_` is close to 0, increase `network_weight`.
+    U is retained only along eigenvectors of A whose eigenvalue exceeds about 1/β. At the default, β = 0.1 as in the
+    paper, this threshold is 10. In a sparse network only the strongest hubs exceed it, so that U is nearly zero, or
+    exactly zero if no eigenvalue of A reaches 1/β. In that case `fit` warns and suggests a better `network_weight`. If
+    `explained_` is close to 0, increase `network_weight`.
 
     References
     ----------

@@ -18,8 +18,8 @@ class PartialOrder(NetworkGuidedSelector):
     The criterion of a feature l is the mean of x_il x_jl over all links i–j minus its mean over all pairs of different
     nodes without a link, for which larger is better. Each feature is scored separately, whereas
     :class:`~blockselect.baselines.by_network.mmpop.MMPOP` [1]_ weights all features jointly. All pairs are summed
-    exactly, with one sparse product. Link weights are ignored. Reconstructed: no claim of fidelity to any published
-    method.
+    exactly, with one sparse product. Link weights are ignored. Reconstructed, with no claim of fidelity to any
+    published method.
 
     Parameters
     ----------
