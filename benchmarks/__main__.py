@@ -1,4 +1,4 @@
-"""Run the benchmarks and print a table of the ratios and their stored values (docs/benchmarks/bench.csv)."""
+"""Run the benchmarks and print their ratios next to the stored values (docs/benchmarks/bench.csv)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main() -> None:
         "names",
         nargs="*",
         default=list(BENCHMARKS),
-        help=f"benchmarks to run, out of {list(BENCHMARKS)}; by default all",
+        help=f"benchmarks to run, from {list(BENCHMARKS)}; by default all of them",
     )
     parser.add_argument("--save", action="store_true", help="store the values, for comparison with later runs")
     options = parser.parse_args()

@@ -26,10 +26,10 @@ _CLUSTERS = 7
 
 def run() -> Iterator[Measurement]:
     pairs = (
-        ("Laplacian score", laplacian_ours, laplacian_theirs, 50, "scikit-feature", "the same affinity"),
-        ("SPEC, all pairs", spec_ours, spec_theirs, 15, "scikit-feature", "the same affinity"),
-        ("NDFS, an iteration", ndfs_ours, ndfs_theirs, 10, "scikit-feature", "the same affinity"),
-        ("Hotspot", hotspot_ours, hotspot_theirs, 50, "hotspotsc", "one process each, without compilation"),
+        ("Laplacian score", laplacian_ours, laplacian_theirs, 50, "scikit-feature", "with the same affinity"),
+        ("SPEC, all pairs", spec_ours, spec_theirs, 15, "scikit-feature", "with the same affinity"),
+        ("NDFS, an iteration", ndfs_ours, ndfs_theirs, 10, "scikit-feature", "with the same affinity"),
+        ("Hotspot", hotspot_ours, hotspot_theirs, 50, "hotspotsc", "each in its own process, excluding compilation"),
     )
     for name, ours, theirs, limit, peer, same in pairs:
         seconds, their_seconds = min(ours() for _ in range(3)), theirs()
@@ -92,7 +92,7 @@ def hotspot_theirs() -> float:
 
 
 def neighbour_lists(adjacency: sparse.csr_array) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Each link once, in the format of hotspotsc: neighbours and weights, both (n, largest number of links)."""
+    """Each link once, in hotspotsc's format: neighbours and weights, both of shape (n, maximum degree)."""
     once = sparse.csr_array(sparse.triu(adjacency, k=1))
     rows, position = once.tocoo().row, np.arange(once.nnz) - np.repeat(once.indptr[:-1], np.diff(once.indptr))
     neighbours = np.zeros((once.shape[0], position.max() + 1), dtype=np.intp)
@@ -106,7 +106,7 @@ def ndfs_start() -> np.ndarray:
 
 
 def ndfs_ours() -> float:
-    """Seconds per iteration: the difference between many and few iterations, so that set-up does not count."""
+    """Seconds per iteration, from runs with many and few iterations, so that set-up does not count."""
     X = load_cora().features
     affinity = neighbour_affinity(X, weights="binary")
     few, many = (
@@ -117,7 +117,7 @@ def ndfs_ours() -> float:
 
 
 class _StopAfter(io.StringIO):
-    """Stops a verbose solver after some lines of its output, since it has no limit on iterations."""
+    """Stops a verbose solver after a number of output lines, since it has no iteration limit."""
 
     def __init__(self, lines: int) -> None:
         super().__init__()

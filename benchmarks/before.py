@@ -1,9 +1,9 @@
-"""Compare the default with that of an older version: seconds, peak memory, and number of features in common.
+"""Compare BlockModelSelector with an older version: time, peak memory, and number of features in common.
 
     python -m benchmarks.before OLDER/src [--networks Cora photo] [--repeats 3] [--csv FILE]
 
 Each fit runs in its own process, and the versions alternate, so that a busy machine slows both. The table shows the
-best time and the largest peak of each. Besides real networks there is a simulated data set of cells.
+best time and the largest peak of each. Besides the real networks, it includes a simulated single-cell data set.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ NETWORKS: dict[str, Callable[[], Network]] = {
 
 
 def compare(network: Network, older: Path, *, repeats: int, jobs: int, top: int = TOP) -> dict[str, Any]:
-    """Best seconds and largest peak of both versions, and the number of features they have in common."""
+    """Best time and largest peak memory of both versions, and the number of features that both select."""
     trees = {"older": older, "now": SOURCE}
     fits: dict[str, list[Any]] = {name: [] for name in trees}
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def _fit(folder: str, source: Path, jobs: int, top: int) -> list[Any]:
     result = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", _FIT, folder, str(top), str(jobs)],
         env={**os.environ, **threads, "PYTHONPATH": str(source)},
-        cwd=folder,  # it has no Python files, so only PYTHONPATH determines which version is imported
+        cwd=folder,  # a folder without Python files, so only PYTHONPATH determines which version is imported
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -119,14 +119,14 @@ def _fit(folder: str, source: Path, jobs: int, top: int) -> list[Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("older", type=Path, help="the folder src of the older version")
+    parser.add_argument("older", type=Path, help="src folder of the older version")
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=list(NETWORKS), metavar="NAME")
     parser.add_argument("--repeats", type=int, default=3, help="number of fits per version")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--csv", type=Path, metavar="FILE")
     options = parser.parse_args()
     if not (options.older / "blockselect").is_dir():
-        sys.exit(f"error: {options.older} does not contain blockselect; pass the folder src of the older version.")
+        sys.exit(f"error: {options.older} does not contain blockselect; pass the src folder of the older version.")
     rows = []
     for name in options.networks:
         found = compare(NETWORKS[name](), options.older.resolve(), repeats=options.repeats, jobs=options.jobs)

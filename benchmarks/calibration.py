@@ -1,17 +1,17 @@
-"""Calibration of stability: how often is a feature selected again on resampled graphs, and how often is predicted?
+"""Calibration of stability: predicted and observed frequency with which a feature is selected on resampled graphs.
 
     python -m benchmarks.calibration [--method block-model] [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
     python -m benchmarks.calibration --blocks [--new] [--draws 1] [--only WORDS] [--again 20]
 
 The `selection_stability` of a fit is compared with new fits to further resampled graphs. The networks are those used to
-develop the estimate (several kinds of planted networks, and Cora). `--new` uses others instead, `--draws` of each kind:
-those of `benchmarks.discoveries`, and two in which most features follow factors unrelated to the graph. The first table
-shows the selected features by network, the second all features by predicted stability. `--save` stores the first as
-docs/benchmarks/stability.csv, which should contain only the default.
+develop the estimate (several kinds of planted networks, and Cora). `--new` uses new networks instead, `--draws` of each
+kind: the scenarios of `benchmarks.discoveries`, and two in which most features follow factors unrelated to the graph.
+The first table shows the selected features by network, the second all features by predicted stability. `--save` stores
+the first table as docs/benchmarks/stability.csv, which should contain only BlockModelSelector.
 
 `--blocks` tests whether `block_agreement_` and `block_stability_` predict how well blocks match between seeds. Each
-network is fitted with `--again` + 1 seeds, and each fit is compared with all others. Without `--new`, Citeseer, Debian
-and the networks in BLOCKSELECT_DATA are included.
+network is fitted with `--again` + 1 seeds, and each fit is compared with every other fit. Without `--new`, Citeseer,
+Debian and the networks in BLOCKSELECT_DATA are included.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ NEW = (
 )
 
 
-FACTORS = {"80 of 100 features follow two factors": 4.0, "the same, weak markers": 2.5}  # signal of the other 20
+FACTORS = {
+    "80 of 100 features follow two factors": 4.0,
+    "the same, weak markers": 2.5,
+}  # signal of the other 20 features
 _RATES = 0.4, 0.1  # frequency of a feature in the two groups of nodes that its factor defines
 
 
@@ -82,7 +85,7 @@ class Case(NamedTuple):
 
 class Calibration(NamedTuple):
     stated: Any  # (m,) predicted probability of being selected again
-    seen: Any  # (m,) observed share of further graphs
+    seen: Any  # (m,) share of further graphs on which it was selected
     selected: Any  # (m,) bool
 
 
@@ -108,7 +111,7 @@ def new_cases(n_draws: int) -> Iterator[list[Case]]:
 
 
 def factor_case(name: str, rng: np.random.Generator) -> Case:
-    """20 features follow three planted blocks; twice 40 features follow a random division of the nodes into two groups.
+    """20 features follow three planted blocks; two sets of 40 each follow a random division of the nodes in two.
 
     The two divisions are unrelated to the graph, but explain most of the correlation between features.
     """
@@ -187,7 +190,7 @@ def print_blocks(networks: Iterable[list[Case]], n_again: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", default="block-model", help="name of the method")
-    parser.add_argument("--new", action="store_true", help="use networks that did not serve to develop the estimate")
+    parser.add_argument("--new", action="store_true", help="use networks that were not used to develop the estimate")
     parser.add_argument("--draws", type=int, default=1, help="number of new networks of each kind")
     parser.add_argument("--only", default="", help="only networks whose name contains this text")
     parser.add_argument("--again", type=int, default=20, help="number of further graphs, or of further seeds")

@@ -66,7 +66,7 @@ def _fit(network: str, graph: Any, count: int, seed: int, is_planted: np.ndarray
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means for planted networks and for Cora; gains are relative to those with the most candidates, in percent."""
+    """Means for planted networks and for Cora; gains are in percent of the gain with the most candidates."""
     most = rows[rows["candidates"] == max(COUNTS)].set_index(["network", "seed"])
     at = pd.MultiIndex.from_frame(rows[["network", "seed"]])
     gap = 100 * (rows["gain"].to_numpy() / most.loc[at, "gain"].to_numpy() - 1)

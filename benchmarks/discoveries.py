@@ -23,7 +23,7 @@ from blockselect import discover_features
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "discoveries.csv"
 LEVEL = 0.1
-N_CANDIDATES = 12  # block models, half of the default for speed
+N_CANDIDATES = 12  # candidate block models, half the default number for speed
 
 
 class Found(NamedTuple):

@@ -1,4 +1,4 @@
-"""Networks with known informative features; each scenario differs from the plain one as its name says."""
+"""Networks with known informative features; the name of a scenario says how it differs from the plain one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from blockselect.datasets.planted import structured_density
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
 _RATES = (0.02, 0.2)  # range of the frequency of a feature outside its blocks, uniform on a log scale
-_SIGNAL = 4.0  # ratio of its frequency in its blocks to that elsewhere
+_SIGNAL = 4.0  # ratio of its frequency in its blocks to its frequency elsewhere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """A network, and the features that follow its blocks."""
+    """A network, and a mask of the features that follow its blocks."""
 
     features: Any  # (n, m) array or CSR
     adjacency: Sparse  # (n, n)
@@ -31,7 +31,7 @@ class Scenario:
 
     n: int = 300
     structure: str = "assortative"
-    sizes: tuple[int, int, int] | None = None  # of the three blocks; None means equal sizes
+    sizes: tuple[int, int, int] | None = None  # shares of the three blocks; None stands for equal sizes
     mean_degree: float = 12.0
     mixing: float = 0.1  # ratio of the lowest to the highest density
     heavy_degrees: bool = False  # expected degrees follow a power law
@@ -120,7 +120,7 @@ def draw(scenario: Scenario, rng: np.random.Generator) -> Truth:
 
 
 def _draw_links(scenario: Scenario, blocks: IntArray, rng: np.random.Generator) -> Sparse:
-    """Draw links with the densities between blocks, and with the expected degrees if these differ."""
+    """Draw links with the given densities between blocks, and with the expected degrees if they vary."""
     sizes = np.bincount(blocks)
     density = structured_density(scenario.structure, sizes, mean_degree=scenario.mean_degree, mixing=scenario.mixing)
     pull = np.minimum(rng.pareto(1.5, len(blocks)) + 1, 20.0) if scenario.heavy_degrees else np.ones(len(blocks))

@@ -1,4 +1,4 @@
-"""Time of each stage and peak memory of the default on the available real networks, in its own process."""
+"""Time per stage and peak memory of BlockModelSelector on the available real networks, each in its own process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(name: str) -> tuple[dict[str, float], float, float]:
 
 
 def fit(name: str, repeats: int = 3) -> None:
-    """Fit the default and print the result for `measure`."""
+    """Fit BlockModelSelector and print the result for `measure`."""
     import time
 
     from benchmarks.scale import Stages, peak_gigabytes

@@ -2,9 +2,9 @@
 
     PYTHONPATH=src python -m benchmarks.gpu table.md
 
-The problem is BlogCatalog with its published block models if BLOCKSELECT_DATA and BLOCKSELECT_GOLDEN name
-BlogCatalog.mat and blogcatalog_block_models.npz, or their folders, and otherwise a random problem of the same size. The
-benchmark needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch.
+The problem is BlogCatalog with its published block models if the environment variables BLOCKSELECT_DATA and
+BLOCKSELECT_GOLDEN name BlogCatalog.mat and blogcatalog_block_models.npz, or folders that contain them; otherwise it is
+a random problem of the same size. The benchmark needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNUSED = ("numba", "pandas")  # imported by the package, but not needed here
 
 def _import_package() -> None:
     """Import the descent even if packages that it does not need are missing."""
-    if importlib.util.find_spec("array_api_compat") is None:  # scikit-learn brings a copy
+    if importlib.util.find_spec("array_api_compat") is None:  # scikit-learn contains a copy
         sys.modules["array_api_compat"] = importlib.import_module("sklearn.externals.array_api_compat")
     missing = [name for name in UNUSED if importlib.util.find_spec(name) is None]
     sys.modules.update((name, mock.MagicMock()) for name in missing)
@@ -101,7 +101,7 @@ def load_problem(small: bool) -> Problem:
 
 
 def _made(n: int, m: int, entries: int) -> Problem:
-    """A random problem: binary features of very different frequency, a tenth of which follow classes; noisy blocks."""
+    """Noisy blocks and binary features of widely varying frequency, a tenth of which follow the classes."""
     rng = np.random.default_rng(0)
     classes = rng.integers(N_BLOCKS, size=n)
     frequency = 1 / np.arange(10, m + 10)
@@ -117,7 +117,7 @@ def _made(n: int, m: int, entries: int) -> Problem:
         labels = np.where(rng.random(n) < 0.7, classes, rng.integers(N_BLOCKS, size=n))
         density = 0.005 + 0.001 * rng.random((N_BLOCKS, N_BLOCKS)) + 0.02 * np.eye(N_BLOCKS)
         models.append(BlockModel(labels.astype(np.intp), (density + density.T) / 2, 0.0))
-    return Problem("a random problem of the size of BlogCatalog" if n == N_NODES else "small", features, models)
+    return Problem("a random problem as large as BlogCatalog" if n == N_NODES else "small", features, models)
 
 
 def main() -> None:
@@ -227,7 +227,7 @@ def _scores(made: OnDevice, shape: str, dtype: str, mode: str) -> np.ndarray:
 
 
 def _solve(made: OnDevice, shape: str, dtype: str, mode: str) -> Callable[[], Any]:
-    """A call of the solver with tensors on the device, where the scores remain."""
+    """A call to the solver with tensors on the device; the scores remain there."""
     solver = Descent(gradient="paper", tol=0, max_iter=N_ITER, dtype=dtype, compile=mode == "compiled")
     settings = ONE if shape == "one" else GRID
     gram, statistics = problem_to_device(made.gram, made.statistics(shape), str(made.gram.values.device))
@@ -291,7 +291,7 @@ def _timings(
 
 @contextmanager
 def _counting_captures() -> Iterator[list[bool]]:
-    """Whether each capture succeeded."""
+    """Whether each attempted capture succeeded."""
     seen: list[bool] = []
     real = cuda._capture
 
@@ -335,7 +335,7 @@ class Agreement:
         return cls(sum(enough), len(enough), sum(fewer), len(fewer), error)
 
     def __str__(self) -> str:
-        fewer = f"; {self.same_fewer} of {self.of_fewer} with fewer scores" if self.of_fewer else ""
+        fewer = f"; {self.same_fewer} of {self.of_fewer} with fewer positive scores" if self.of_fewer else ""
         return f"same top {TOP} in {self.same} of {self.of}{fewer}; scores within {self.error:.0e}"
 
 
@@ -360,7 +360,7 @@ def _say_what_rounding_does(report: Report, made: OnDevice, reference: np.ndarra
 
 
 def _bare(made: OnDevice, shape: str, dtype: str) -> Callable[[], Any]:
-    """Only the products that a descent computes."""
+    """Compute only the matrix products of a descent."""
     n_solves = 1 if shape == "one" else made.all_models.n_models * len(GRID["sparsity"])
     W = made.gram.values
     gram = in_tfloat32(made.gram, n_solves=n_solves) if dtype == "tfloat32" else made.gram
@@ -409,7 +409,7 @@ def _markdown(rows: list[list[str]]) -> Iterator[str]:
         "how",
         "seconds",
         "first call",
-        "rate of the products, share of the ceiling",
+        "rate of the products (share of the ceiling)",
         "agreement with float64",
     ]
     yield "| " + " | ".join(header) + " |"

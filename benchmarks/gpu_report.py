@@ -1,4 +1,4 @@
-"""Helpers of the GPU benchmark: a report that is printed and saved, clocks that wait for the device, stored files."""
+"""Helpers of the GPU benchmark: a printed and saved report, timers that wait for the device, and stored files."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ class Report:
 
 
 def stored_file(variable: str, name: str) -> Path | None:
-    """A file in the folder that an environment variable names, or the file it names; None if there is none."""
+    """The file that an environment variable names, or the file of that name in the folder that it names, or None."""
     path = Path(os.environ.get(variable, "missing"))
     path = path / name if path.is_dir() else path
     return path if path.is_file() else None
 
 
 def now(device: str) -> float:
-    """The time in seconds after the device has finished its work."""
+    """The current time in seconds, read once the device has finished its work."""
     if device.startswith("cuda"):
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
 def seconds(function: Callable[[], Any], device: str) -> float:
-    """Median time of a call until the device has finished, over about a second of calls, after a warm-up call."""
+    """Median time of a call, including the work on the device, over about a second of calls after a warm-up call."""
     function()
     times: list[float] = []
     while len(times) < 3 or (sum(times) < 1 and len(times) < 30):

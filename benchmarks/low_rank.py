@@ -27,7 +27,7 @@ SEEDS = (0, 1, 2, 3, 4)
 
 
 def run() -> Iterator[Measurement]:
-    """Measure the rank that the library chooses; of several seeds, the worst counts."""
+    """Measure the low-rank form with the rank that the library chooses, for the worst of several seeds."""
     own = worst(table((None,)))
     ((rank, row),) = own.iterrows()
     how = f"rank {rank}, chosen by the error of W r, on {blogcatalog_name()}"
@@ -89,7 +89,7 @@ def _scores(graph: AttributedGraph, seed: int, grams: Sequence[GramSquared]) -> 
 
 
 def overlap(a: np.ndarray, b: np.ndarray, count: int) -> float:
-    """Share of the features with the `count` largest scores that both have in common."""
+    """Share of the features with the `count` largest scores that are the same for both vectors of scores."""
     best = [set(np.argsort(-scores, kind="stable")[:count].tolist()) for scores in (a, b)]
     return len(best[0] & best[1]) / count
 

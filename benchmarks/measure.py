@@ -19,7 +19,7 @@ class Measurement:
     value: float
     limit: float
     how: str
-    at_most: bool = True  # whether the limit is an upper one
+    at_most: bool = True  # whether the limit is an upper limit
     unit: str = "×"
     peak: float | None = None  # GB, in a separate process
 
@@ -30,7 +30,7 @@ class Measurement:
     @property
     def bound(self) -> str:
         if self.limit == float("inf"):
-            return ""  # only compared with the stored value
+            return ""  # no limit, only compared with the stored value
         return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}".rstrip()
 
     @property
@@ -54,7 +54,7 @@ def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def interleaved_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int = 7) -> float:
-    """Ratio of the best times of two functions that alternate, so that a busy machine slows both."""
+    """Ratio of the best times of two functions, run in turn so that a busy machine slows both."""
     ours()
     theirs()
     best = [float("inf"), float("inf")]

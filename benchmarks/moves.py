@@ -3,8 +3,8 @@
     python -m benchmarks.moves OLDER/src             available real networks, and planted ones
     python -m benchmarks.moves OLDER/src --save      also writes docs/benchmarks/moves.csv, with one row per start
 
-The starts are six candidates, one of each family. Both versions visit the nodes in the same order. This version
-computes J of the blocks that each reaches; lower is better.
+The starts are six candidates, one from each family. Both versions visit the nodes in the same order. The current
+version computes J for the final blocks of both; lower is better.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ np.savez(f"{folder}/{sys.argv[2]}.npz", labels=np.array([result.model.labels for
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", type=Path, help="the folder src of the older version")
+    parser.add_argument("before", type=Path, help="src folder of the older version")
     parser.add_argument("--save", action="store_true", help=f"also write docs/benchmarks/{SAVED.name}")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def networks() -> Iterator[tuple[str, AttributedGraph]]:
-    """Real networks as in a fit (counts made binary), and one planted network of each kind."""
+    """Real networks, with counts made binary as in a fit, and one planted network of each kind."""
     for name, graph in {**at_hand(), **further()}.items():
         binary = are_sparse_counts(graph.features)
         yield name, replace(graph, features=presence(graph.features)) if binary else graph
@@ -87,7 +87,7 @@ def networks() -> Iterator[tuple[str, AttributedGraph]]:
 
 
 def compare(name: str, graph: AttributedGraph, folder: Path, before: Path) -> pd.DataFrame:
-    """J before the first move and after the last move of each version, one row per start."""
+    """J before the first move, and after the last move of each version; one row per start."""
     rng = np.random.default_rng(0)
     n_blocks = count_blocks(graph.adjacency, rng=rng).n_blocks
     found = find_block_models(

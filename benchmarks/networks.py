@@ -1,4 +1,4 @@
-"""Networks for benchmarks: some come with the package, others are read from the folder that BLOCKSELECT_DATA names."""
+"""Networks for benchmarks: some come with the package, the others are read from the folder BLOCKSELECT_DATA."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def blogcatalog() -> AttributedGraph:
 
 def blogcatalog_name() -> str:
     """The name of the network that `blogcatalog` returns."""
-    return "BlogCatalog" if _file("BlogCatalog.mat") else "a random network of the size of BlogCatalog"
+    return "BlogCatalog" if _file("BlogCatalog.mat") else "a random network as large as BlogCatalog"
 
 
 def judged(name: str) -> AttributedGraph:
-    """A network with known classes, from the catalogue or the folder BLOCKSELECT_DATA.
+    """Load a network with known classes from the catalogue or from the folder BLOCKSELECT_DATA.
 
     "debian-all" contains all packages of Debian, and "debian-large-sections" those in sections of at least 600
     packages; the classes are the sections.

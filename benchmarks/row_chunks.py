@@ -75,7 +75,7 @@ _find_candidates = search.find_candidates
 
 
 def _by_links(adjacency: Any, features: Any, *arguments: Any, **settings: Any) -> Any:
-    """Find candidates from the links only, as for row chunks."""
+    """Find candidates from the links only, as in a fit to row chunks."""
     return _find_candidates(adjacency, None, *arguments, **settings)
 
 

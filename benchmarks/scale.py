@@ -1,4 +1,4 @@
-"""Growth of the default's time and peak memory with the numbers of nodes, links, values and features.
+"""Growth of BlockModelSelector's time and peak memory with the numbers of nodes, links, values and features.
 
     python -m benchmarks.scale                 series of up to 300,000 nodes
     python -m benchmarks.scale --full          also 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
@@ -9,7 +9,7 @@
                                                each network with one thread and with two
     python -m benchmarks.scale --save          also writes docs/benchmarks/scale.csv
 
-Each network is made in one process and fitted in another, so peak memory is that of the fit and its data.
+Each network is made in one process and fitted in another, so peak memory includes only the fit and its data.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ GROWS = {"nodes": "n_nodes", "all": "n_nodes", "links": "n_links", "values": "n_
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help=f"series to run, out of {list(GROWS)}; by default all")
-    parser.add_argument("--full", action="store_true", help="also a million nodes")
+    parser.add_argument("names", nargs="*", help=f"series to run, from {list(GROWS)}; by default all of them")
+    parser.add_argument("--full", action="store_true", help="include a million nodes")
     parser.add_argument(
         "--chunks",
         type=int,
@@ -133,7 +133,7 @@ def make(size: Size, folder: str) -> None:
     start = time.perf_counter()
     home_share = (1 + N_BLOCKS // 2) / 2 / N_BLOCKS
     rate = size.n_values / size.n_nodes / size.n_features / (1 + (SIGNAL - 1) * home_share)
-    spread = 1.5 / np.log(4)  # mean of a rate that is uniform on a log scale from half to twice the median
+    spread = 1.5 / np.log(4)  # mean of a rate that is log-uniform from half to twice the median
     planted = make_attributed_blocks(
         size.n_nodes,
         N_BLOCKS,
@@ -152,7 +152,7 @@ def make(size: Size, folder: str) -> None:
 
 
 def make_chunks(size: Size, folder: str) -> None:
-    """As `make`, with each chunk of rows in its own file, so that the features are never in memory as a whole."""
+    """Like `make`, but with each chunk of rows in its own file, so that the whole features are never in memory."""
     from blockselect import make_attributed_blocks
 
     start = time.perf_counter()
@@ -189,7 +189,7 @@ def _features(folder: str) -> Any:
 
 
 def fit(size: Size, folder: str, jobs: int, n_blocks: int | None) -> None:
-    """Fit the default to the network in the folder, and print the time and memory of its stages."""
+    """Fit BlockModelSelector to the network in the folder, and print the time and memory of each stage."""
     import blockselect.consensus.estimator as default
     from blockselect import make_attributed_blocks
 
@@ -233,7 +233,7 @@ class Stages:
         self.families: dict[str, float] = {}
 
     def watch(self) -> Any:
-        """Return a context in which fits of the default are timed."""
+        """Return a context in which fits of BlockModelSelector are timed."""
         from contextlib import ExitStack
 
         import blockselect.consensus.estimator as default
@@ -275,7 +275,7 @@ class Stages:
             print(line, file=sys.stderr, flush=True)
 
     def _timed_family(self, family: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """Wrap a family so that the seconds of its starts are added up, even if they run in parallel threads."""
+        """Wrap a family of candidates so that the times of its starts are added up, even across parallel threads."""
 
         def timed(start: Callable[[], Any]) -> Any:
             begin = time.perf_counter()
@@ -310,7 +310,7 @@ def _slope(size: np.ndarray, measured: Sequence[float]) -> float:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """A table without CPU seconds and without the memory of each stage, which are only in the CSV."""
+    """A table of wall times and overall peak memory; CPU times and memory per stage are only in the CSV."""
     shown = [
         column
         for column in table.columns

@@ -45,7 +45,7 @@ def run() -> Iterator[Measurement]:
 
 
 def _bare_products(W: np.ndarray, scores: np.ndarray) -> Callable[[], object]:
-    """As many products as a descent computes, in the faster order: a matrix–vector product for one solve."""
+    """The matrix products that a descent computes, in the faster order; for one solve, matrix–vector products."""
     if len(scores) == 1:
         return lambda: [W @ scores[0] for _ in range(_ITERATIONS + 1)]
     return lambda: [scores @ W for _ in range(_ITERATIONS + 1)]

@@ -10,7 +10,7 @@ import pandas as pd
 from benchmarks.measure import Measurement
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "bench.csv"
-WORSE = 1.25  # ratio to the stored value; a busy machine usually changes ratios by less
+WORSE = 1.25  # relative to the stored value; a busy machine usually changes ratios by less
 
 
 def read() -> dict[str, float]:

@@ -47,7 +47,7 @@ plt.show()
 # Three ways to select 20 features
 # --------------------------------
 # Moran's I and the Laplacian score on the network both measure whether linked nodes have
-# similar values. Both favour features that mark communities. The default of blockselect is
+# similar values. Both favour features that mark communities. ``BlockModelSelector`` is
 # guided by block models. No method knows which features were planted.
 METHODS = {
     "block-model": "block models",
@@ -102,5 +102,5 @@ plt.show()
 # %%
 # This is one network of each kind. :doc:`Quality <../quality>` reports every method on
 # twenty networks of each of eight kinds. :doc:`The method <../method>` explains why
-# similarity cannot reproduce such links, and what the default does instead.
+# similarity cannot reproduce such links, and what ``BlockModelSelector`` does instead.
 # sphinx_gallery_thumbnail_number = 2

@@ -52,7 +52,7 @@ for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
 # %%
 # How many are enough?
 # --------------------
-# How much of the block structure, the block of each node and the blocks of its neighbours,
+# How much of the block structure (the block of each node and the blocks of its neighbours)
 # do the first few features explain? The curve shows this share (R²), compared with random
 # features and with all features. Where the curve is flat, more features add little.
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
@@ -67,9 +67,7 @@ plt.show()
 # graph. ``BlockModelSelector("auto")`` selects exactly the discovered features.
 found = discover_features(X, adjacency=A, level=0.1, random_state=0)
 false = found.support & ~made.is_informative
-print(
-    f"{found.support.sum()} features are more than chance; {false.sum()} were not planted"
-)
+print(f"{found.support.sum()} features are significant; {false.sum()} were not planted")
 
 # %%
 # :doc:`Statistics <../statistics>` reports how well the stability and the false discovery

@@ -53,7 +53,7 @@ print(f"largest difference in score: {np.abs(whole.scores_ - selector.scores_).m
 figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
 colours = np.where(made.is_informative, "#0b62b8", "#b5b5b5")
 ax.scatter(whole.scores_, selector.scores_, c=colours, s=14)
-ax.set(xlabel="score, all in memory", ylabel="score, in chunks")
+ax.set(xlabel="score, features in memory", ylabel="score, in chunks")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 folder.cleanup()

@@ -2,7 +2,7 @@
 
     python scripts/check_dist.py dist
 
-The tests are those of the unpacked sdist. They run outside the checkout, in an environment that contains only the
+The tests come from the unpacked sdist. They run outside the checkout, in an environment that contains only the
 package, its command and the test tools. `make dist` builds the files first.
 """
 
@@ -42,7 +42,7 @@ def check_contents(wheel: Path) -> None:
 
 
 def python_with(archive: Path, environment: Path) -> Path:
-    """Install a file with its command in a new environment; return the Python of the environment."""
+    """Install a wheel or sdist with the cli extra in a new environment; return its Python interpreter."""
     venv.create(environment, with_pip=True)
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

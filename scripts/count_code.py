@@ -30,7 +30,7 @@ WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDe
 
 
 def lines_of_code(text: str) -> int:
-    """Number of lines that have code, not only comments or docstrings."""
+    """Number of lines with code, not counting comments and docstrings."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NO_CODE:

@@ -76,7 +76,7 @@ def draw_model(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
 
 
 def draw_features(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
-    """Similarity of blocks by single features: a marker of each block, a random feature, and all markers together."""
+    """Similarity of blocks in one feature (a marker of each block, or a random feature) and in all markers together."""
     X = network.features.toarray()
     means = np.array([X[model.labels == block].mean(axis=0) for block in range(3)])
     ratio = means / means.sum(axis=0)
@@ -110,7 +110,7 @@ def nested_blocks() -> tuple[PlantedNetwork, BlockTree]:
 
 def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
     figure, (drawing, *tables) = plt.subplots(1, 4, figsize=(13, 3.7), layout="constrained")
-    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # square roots keep low mergers visible
+    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # the square root keeps low merges visible
     children, first_leaf = tree.linkage[:, :2].astype(int), list(range(n_blocks))
     for row, pair in enumerate(children):  # branches from left to right in the order of the blocks
         children[row] = sorted(pair, key=first_leaf.__getitem__)
@@ -136,7 +136,7 @@ def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
             color=colour,
         )
         plot.ordered_adjacency(network.adjacency, ax, labels=tree.model.labels)
-        for line in list(ax.lines):  # borders of the finest level
+        for line in list(ax.lines):  # block borders at the finest level
             line.remove()
         sizes = np.bincount(groups_at(tree.linkage, n_groups), tree.model.block_sizes)
         for start, size in zip(np.cumsum(sizes) - sizes, sizes, strict=True):

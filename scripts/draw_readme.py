@@ -15,7 +15,7 @@ from blockselect.report.summarize import summarize
 from blockselect.utils.wording import count, per_cent
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "debian.svg"
-SCALE = 1.45  # enlarges the drawing of the report, which shows numbers instead of names
+SCALE = 1.45  # enlarges the report's drawing, which has numbers instead of names
 TOP = 30  # height of the title
 STYLE = """
 text { font: 600 13px system-ui, sans-serif; fill: #222222; text-anchor: middle; }
@@ -35,7 +35,7 @@ def fit_to_debian() -> tuple[AttributedGraph, BlockModelSelector]:
 
 
 def draw(selector: BlockModelSelector) -> str:
-    """Return the picture as SVG: no selected feature marks a grey block, and a lighter name was not selected."""
+    """Return the picture as SVG. No selected feature marks a grey block; names in grey are of features not selected."""
     summary, markers = summarize(selector), selector._markers()
     drawn, names = block_drawing(summary), selector._names(markers)
     assert drawn is not None

@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-MEMORY_MB = 4096  # using more for a file of a few kilobytes is a finding
-SLOW_SECONDS = 20  # so is taking longer
+MEMORY_MB = 4096  # using more memory for a file of a few kilobytes is a finding
+SLOW_SECONDS = 20  # taking longer is a finding too
 
 
 def main() -> int:

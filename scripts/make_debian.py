@@ -29,8 +29,8 @@ SECTIONS = (
     "perl python ruby java haskell games fonts gnome kde php rust gnu-r ocaml javascript math science sound net "
     "editors text web mail graphics video golang lisp tex database electronics hamradio education"
 ).split()
-LEAST_PACKAGES_OF_ALL = 10  # a feature of the large network occurs in at least as many packages
-LEAST_PACKAGES = 6  # the same for the small network
+LEAST_PACKAGES_OF_ALL = 10  # least number of packages in which a feature of the large network occurs
+LEAST_PACKAGES = 6  # the same number for the small network
 PER_SECTION = 200  # maximum number of packages per section in the small network
 MOST_LINKS, LEAST_LINKS = 800, 2  # limits on the links of a package in the small network
 
@@ -70,7 +70,7 @@ def read_packages(index: str) -> dict[str, Package]:
 
 
 def dependencies(packages: dict[str, Package], names: np.ndarray) -> np.ndarray:
-    """Return the dependencies as pairs of rows (links, 2); of alternatives, only the first counts."""
+    """Return the dependencies as pairs of rows (links, 2); only the first of several alternatives counts."""
     row = {name: at for at, name in enumerate(names)}
     found = set()
     for name, fields in packages.items():

@@ -1,4 +1,4 @@
-"""Update the table of methods in docs/methods.md from the registry; run it after a change of the registry."""
+"""Update the table of methods in docs/methods.md from the registry; run it whenever the registry changes."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def download_wheel(folder: Path) -> Path:
 def read_planetoid(folder: Path, name: str) -> Arrays:
     """Return a network in Planetoid's order: the papers of `allx`, then the test papers by number.
 
-    Papers whose numbers are missing from the test index have no words; they and their links are dropped.
+    Papers missing from the test index have no words; they are dropped, together with their links.
     """
 
     def read(part: str) -> Any:
@@ -129,7 +129,7 @@ def compact(paper_ids: np.ndarray, classes: np.ndarray, ends: np.ndarray, featur
 
 
 def order_of_planetoid(cora: Arrays, planetoid: Arrays) -> Arrays:
-    """The row in Cora of each of Planetoid's papers, and Planetoid's number of each class."""
+    """The row in Cora of each Planetoid paper, and Planetoid's number for each class."""
     rows = np.argsort(signatures(planetoid), kind="stable")
     order = np.empty_like(rows)
     order[rows] = np.argsort(signatures(cora), kind="stable")
@@ -143,7 +143,7 @@ def order_of_planetoid(cora: Arrays, planetoid: Arrays) -> Arrays:
 
 
 def signatures(network: Arrays) -> list[str]:
-    """Identify each paper by its words, those of its neighbours and those of their neighbours."""
+    """Identify each paper by its own words, its neighbours' words, and the words of their neighbours."""
     of_paper = np.split(network["words"], np.cumsum(network["words_per_paper"], dtype=int)[:-1])
     found = [words.tobytes().hex() for words in of_paper]
     for _ in range(2):
@@ -172,13 +172,13 @@ def check(arrays: Arrays, **expected: int) -> None:
 
 
 def write_npz(path: Path, arrays: Arrays) -> None:
-    """Write as np.savez_compressed does, but so that the bytes do not depend on date or machine."""
+    """Write like np.savez_compressed, but with bytes that do not depend on the date or the machine."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            entry.create_system = 3  # the same on Windows
+            entry.create_system = 3  # the same value on every platform
             archive.writestr(entry, buffer.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=9)
 
 

@@ -4,20 +4,21 @@
                                   [--results mutants.jsonl]
 
 A fault changes an operator, a comparison, a constant or a condition. Arguments of decorators are set aside: they are
-options of the compiler, of dataclasses and of the validation (``cache``, ``nogil``, ``eq``, …) and do not change what
-is computed. The summary shows the share of detected faults twice: without these, and with these as undetected.
+options for the compiler, dataclasses and validation (``cache``, ``nogil``, ``eq``, …) and do not change what is
+computed. The summary shows the share of detected faults twice: without the faults set aside, and counting them as
+undetected.
 
 The source is copied to a temporary folder, so the checkout is not changed. Each faulty copy runs the tests of its file
 (TESTS), file by file and the fastest tests first, until a test fails or the time is up; both count as detected. The
-tests must pass without a fault, and the time that this takes determines the limit. --longest leaves out tests that take
-more seconds than this, which saves time but may miss faults.
+tests must pass without a fault; the time that they take then determines the time limit. --longest leaves out tests that
+take more than this number of seconds, which saves time but may miss faults.
 
 --results saves the results in a file, and the same command then resumes an interrupted run. An undetected fault is
-tried again if its tests have changed. A detected one is not, since tests are usually only added; use a new file after
-tests were removed.
+tried again if its tests have changed. A detected fault is not tried again, since tests are usually only added; use a
+new file after removing tests.
 
 Compiled code of unchanged files is cached. Numba notices a changed file by its time and size, but does not follow
-imports. Therefore no compiled file may import from these packages, which is checked.
+imports. The script therefore checks that no compiled file imports from these packages.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ LOADED = (  # imported before a process is forked for each fault
     "torch",
 )
 
-# Tests of a file besides the test file of the same name.
+# Tests that apply to a file in addition to the test file of the same name.
 TESTS = {
     "bmgufs/descent.py": [
         "tests/bmgufs/test_sphere.py",
@@ -103,7 +104,7 @@ TESTS = {
     "consensus/target.py": ["tests/consensus/test_ranking.py"],
 }
 INTERPRETED = {"consensus/moves.py"}  # compiling takes longer than running its tests in Python
-LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or contain no code
+LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # files that need a GPU or contain no code
 
 SWAPS = {
     ast.Add: ast.Sub,
@@ -131,9 +132,9 @@ class Fault:
     path: Path
     line: int
     what: str
-    where: str  # the line of the source
+    where: str  # the source line
     set_aside: bool  # whether it is in an argument of a decorator
-    place: tuple[int, int]  # position of the node in the tree, and of the change among those of the node
+    place: tuple[int, int]  # position of the node in the tree, and of the change among the changes of the node
 
     @property
     def name(self) -> str:
@@ -141,7 +142,7 @@ class Fault:
 
     @cached_property
     def text(self) -> str:
-        """The whole file with the change."""
+        """The complete source of the file with the change."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
         node = next(islice(ast.walk(tree), self.place[0], None))
         _, change = list(_changes(node))[self.place[1]]
@@ -191,14 +192,14 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The test files of a file, that of the same name first."""
+    """The test files for a source file, with the one of the same name first."""
     inside = path.relative_to(SOURCE)
     own = Path("tests") / inside.with_name(f"test_{path.name}")
     return [str(own)] * (ROOT / own).exists() + TESTS.get(inside.as_posix(), [])
 
 
 class Order:
-    """Pytest plugin: fastest tests first, without the longest; it records durations and the first failure."""
+    """Pytest plugin that runs fast tests first, skips the longest, and records durations and the first failure."""
 
     def __init__(self, tests: list[str], durations: dict[str, float], longest: float) -> None:
         self._tests, self._known, self._longest = tests, durations, longest
@@ -246,7 +247,7 @@ class Bench:
         compileall.compile_dir(folder, quiet=2)
 
     def run(self, path: Path, durations: dict[str, float], limit: float | None = None) -> Trial:
-        """Run the tests of a file with the copy as it is."""
+        """Run the tests of a file on the unchanged copy."""
         tests, compiled = tests_of(path), path.relative_to(SOURCE).as_posix() not in INTERPRETED
         processes = multiprocessing.get_context("forkserver")
         question, answer = processes.Pipe(duplex=False)
@@ -296,7 +297,7 @@ class Results:
         return Trial(row["noticed"], row["by"], row["seconds"], row["durations"])
 
     def durations(self, name: str) -> dict[str, float]:
-        """The most recent durations of the tests under this name."""
+        """The most recent test durations stored under this name."""
         return next((row["durations"] for row in reversed(self._found.values()) if row["name"] == name), {})
 
     def keep(self, text: str, tests: list[str], trial: Trial, name: str) -> None:
@@ -377,8 +378,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="only this file, such as losses.py")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--longest", type=float, default=float("inf"), help="leave out tests that take more seconds")
-    parser.add_argument("--results", type=Path, help="file in which results are saved, and from which a run is resumed")
+    parser.add_argument(
+        "--longest", type=float, default=float("inf"), help="leave out tests that take more than this number of seconds"
+    )
+    parser.add_argument(
+        "--results", type=Path, help="file that stores the results, so that an interrupted run can be resumed"
+    )
     options = parser.parse_args()
     check_compiled_files()
     os.environ["OMP_NUM_THREADS"] = "1"

@@ -1,1 +1,1 @@
-"""Quality of the default, measured with known classes and planted features: `python -m benchmarks.quality`."""
+"""Quality of BlockModelSelector, measured with known classes and planted features: `python -m benchmarks.quality`."""

@@ -1,4 +1,4 @@
-"""Compare the default with other methods on real and planted networks. The same command resumes an interrupted run.
+"""Compare BlockModelSelector with other methods on real and planted networks; repeat the command to resume a run.
 
 python -m benchmarks.quality --config quick --workers 2 --out results
 """
@@ -52,13 +52,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--config", default="paper", metavar="paper|quick|FILE.toml", help="default: paper")
     parser.add_argument(
-        "--variants", default="", metavar="NAME,NAME…", help="compare only these variants with the default"
+        "--variants", default="", metavar="NAME,NAME…", help="compare only these variants with the default settings"
     )
     parser.add_argument(
-        "--again", default="", metavar="NAME,NAME…", help="variants to run again, after a change of the code"
+        "--again", default="", metavar="NAME,NAME…", help="variants to run again after a change to their code"
     )
     parser.add_argument("--workers", type=int, default=1, help="number of processes")
-    parser.add_argument("--retry-failed", action="store_true", help="run trials that failed before again")
+    parser.add_argument("--retry-failed", action="store_true", help="repeat trials that failed")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv")
     return parser
 

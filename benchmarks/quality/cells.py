@@ -1,12 +1,12 @@
-"""Cells (network × number of features × measure): the default compared with the best rival.
+"""Cells (network × number of features × measure): BlockModelSelector compared with the best rival.
 
 Means and standard deviations are over seeds and runs of K-means.
 
 - The best rival of a cell is the label-free method with the highest mean in that cell.
-- *At or above*: the mean is no lower than that of the rival.
-- *Within one sd*: lower, but by no more than the root mean square of the two standard deviations.
+- *At or above*: the mean is no lower than the mean of the rival.
+- *Within one sd*: the mean is lower, but by no more than the root mean square of the two standard deviations.
 
-A cell in which the default has no result counts as below; rivals that failed in a cell are left out.
+A cell in which BlockModelSelector has no result counts as below. Rivals that failed in a cell are left out.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from blockselect.reproduction.store import Row
 TUNED = "tuned"  # kind of methods whose settings were chosen with labels
 MEASURES = ("accuracy", "nmi")
 Line: TypeAlias = Mapping[Hashable, Any]  # a row of `summarize`
-_ROUNDING = 1e-12  # means of the same numbers may differ by this much
+_ROUNDING = 1e-12  # rounding may make equal means differ by this much
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many cells the default wins."""
+    """The number of cells that BlockModelSelector wins."""
 
     cells: int
     at_or_above: int
-    within: int  # within one sd, but not at or above
+    within: int  # within one sd below the rival
 
 
 def summarize(rows: Sequence[Row]) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
 def compare(
     summary: pd.DataFrame, method: str, rivals: str = RIVAL, measures: Sequence[str] = MEASURES
 ) -> pd.DataFrame:
-    """One row per cell: a variant, the best rival of this kind, the margin and whether the variant wins."""
+    """One row per cell: a variant, the best rival of a given kind, the margin, and whether the variant wins."""
     ours: dict[tuple[str, int], Line] = {}
     there: dict[tuple[str, int], list[Line]] = {}
     for line in summary.sort_values(["dataset", "top"], kind="stable").to_dict("records"):
@@ -76,19 +76,19 @@ def compare(
 
 
 def count(cells: pd.DataFrame) -> Count:
-    """Count the cells that are at or above, and those within one sd."""
+    """Count the cells at or above the rival, and the cells within one sd of it."""
     if cells.empty:
         return Count(0, 0, 0)
     return Count(len(cells), int(cells["at_or_above"].sum()), int(cells["within"].sum()))
 
 
 def count_by_rival(summary: pd.DataFrame, method: str) -> dict[str, Count]:
-    """Count the cells won against each single label-free rival, in the order of the summary."""
+    """Count the cells won against each label-free rival alone, in the order of the summary."""
     return {rival: count(compare(part, method)) for rival, part in by_rival(summary)}
 
 
 def by_rival(summary: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield each label-free rival, with the summary without all other rivals."""
+    """Yield each label-free rival, with the summary restricted to it as the only rival."""
     is_rival = summary["kind"] == RIVAL
     for rival in summary.loc[is_rival, "method"].unique():
         yield str(rival), summary[~is_rival | (summary["method"] == rival)]

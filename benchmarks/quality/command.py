@@ -1,4 +1,4 @@
-"""Helpers of the commands: progress, writing files, and a time limit."""
+"""Helpers for the commands: showing progress, writing files, and limiting time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def progress_lines() -> TrialProgress:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in code that takes longer, once it returns to Python; only in the main thread."""
+    """Raise TimeoutError if the code takes longer, once it returns to Python; works only in the main thread."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"took more than {seconds:g} seconds.")

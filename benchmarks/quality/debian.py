@@ -1,4 +1,4 @@
-"""The default and other methods on Debian: 55,907 packages in 25 sections, with tags and words as features.
+"""BlockModelSelector and other methods on Debian: 55,907 packages in 25 sections, with tags and words as features.
 
     python -m benchmarks.quality.debian --docs docs [--runs 5] [--device cuda]
 
@@ -37,7 +37,7 @@ RIVALS = (
     "laplacian-score-network",
     "partial-order",
     "variance",
-)  # each takes seconds to minutes
+)  # each method takes seconds to minutes
 
 
 def largest_correlation(features: Features, selected: IntArray) -> float:

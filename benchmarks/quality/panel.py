@@ -3,7 +3,7 @@
     python -m benchmarks.quality.panel --out results --full --docs docs
 
 Each fit is stored immediately, so the same command resumes an interrupted run and computes only what is missing. After
-a change of the default, use `--again block-model`.
+a change to BlockModelSelector, use `--again block-model`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--out", type=Path, required=True, metavar="DIR", help="folder for rows (saved immediately) and tables"
     )
     parser.add_argument(
-        "--full", action="store_true", help="also other structures, 12 and 20 blocks, and up to 20,000 nodes"
+        "--full", action="store_true", help="include other structures, 12 and 20 blocks, and up to 20,000 nodes"
     )
     parser.add_argument("--methods", nargs="+", default=list(SELECTORS), metavar="NAME", help="default: all")
-    parser.add_argument("--seeds", type=int, default=1, help="networks per cell, if smaller than 10,000 nodes")
+    parser.add_argument("--seeds", type=int, default=1, help="networks per cell with fewer than 10,000 nodes")
     parser.add_argument("--limit", type=float, default=60.0, help="time limit of a rival, in seconds")
     parser.add_argument("--workers", type=int, default=1, help="number of processes")
     parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="methods to fit again")
-    parser.add_argument("--stored", action="store_true", help="only make tables of the stored fits")
+    parser.add_argument("--stored", action="store_true", help="only make tables from the stored fits")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/panel*.csv")
     given = parser.parse_args(arguments)
     try:

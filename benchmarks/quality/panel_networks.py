@@ -18,8 +18,8 @@ from blockselect.inputs.attributed import AttributedGraph, check_attributed_grap
 MARKERS_A_BLOCK = 4
 NOISE_A_MARKER = 4  # noise features per marker, with its values at random nodes
 STRENGTHS = (2.0, 6.0)  # shift of the weakest and the strongest markers, in standard errors of a block mean
-MEAN_DEGREE = 20.0  # unless the regime specifies another
-_DENSE = 0.5  # from this share of non-zeros on, features are a NumPy array
+MEAN_DEGREE = 20.0  # unless the regime specifies another value
+_DENSE = 0.5  # features with at least this share of non-zeros are a NumPy array
 
 Draw = Callable[[float, np.ndarray, np.random.Generator], np.ndarray]
 
@@ -37,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PanelNetwork:
-    """A network, and the block that each feature marks."""
+    """A network, with the block that each feature marks."""
 
     graph: AttributedGraph
     n_blocks: int
@@ -62,7 +62,7 @@ def _signed(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.n
 
 def _positive(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Positive values with a long tail and means shifted up by `shift` sds; a random part of them is zero."""
-    shape = 2.0  # of a gamma distribution, which is its mean and its variance
+    shape = 2.0  # shape of the gamma distribution, which equals its mean and its variance
     relative_sd = ((shape + 1) / (shape * density) - 1) ** 0.5  # including the zeros
     values = rng.gamma(shape, size=shift.shape) * (1 + shift * relative_sd)
     return values if density >= 1 else values * (rng.random(shift.shape) < density)

@@ -1,4 +1,4 @@
-"""Tables of the panel: all methods in all cells, and the default compared with the best rival of each cell."""
+"""Tables of the panel: all methods in all cells, and BlockModelSelector compared with the best rival of each cell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_tables(rows: Sequence[Row]) -> dict[str, pd.DataFrame]:
 
 
 def _against_best(panel: pd.DataFrame) -> pd.DataFrame:
-    """The default and the best rivals by precision and by coverage, for the cells in which the default has a result."""
+    """BlockModelSelector and the best rivals by precision and by coverage, for the cells in which it has a result."""
     lines = []
     for place, part in panel.groupby(CELL, sort=False):
         own = part[(part["method"] == OURS) & part["precision"].notna()]
@@ -49,7 +49,7 @@ def _against_best(panel: pd.DataFrame) -> pd.DataFrame:
 
 
 def render(tables: Mapping[str, pd.DataFrame]) -> str:
-    """The number of cells that the default wins, and all cells with their best rivals, in Markdown."""
+    """The number of cells that BlockModelSelector wins, and all cells with their best rivals, in Markdown."""
     cells = tables["panel_against_best_rival"]
     if cells.empty:
         return "No cell has both the default and a rival."

@@ -27,7 +27,7 @@ DENSITIES = {"signed": (0.1, 1.0), "positive": (0.1, 1.0), "counts": (0.1, 1.0),
 MIDDLE = 0.5
 SLOW = ("bmgufs", "ndfs", "ndfs-published", "mcfs", "udfs", "mmpop-logistic", "netfs", "lufs", "gfs", "adapt")
 OTHER_REGIMES = ("disassortative", "core-periphery", "sparse")
-LARGE = 10_000  # from this number of nodes on, a cell has only one network
+LARGE = 10_000  # cells with at least this many nodes have only one network
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class PanelConfig:
 
     cells: Sequence[Cell]
     methods: Sequence[str]  # names in SELECTORS
-    n_seeds: int  # networks per cell, if smaller than LARGE
+    n_seeds: int  # networks per cell with fewer than LARGE nodes
     limit: float  # time limit of a rival, in seconds
 
     @property
@@ -61,7 +61,7 @@ def cells(*, full: bool) -> Iterator[Cell]:
 
 
 def is_tried(method: str, cell: Cell) -> bool:
-    """Slow methods run only on sparse features: with 40 blocks on small networks, and on 10,000 nodes if binary."""
+    """Slow methods run only on sparse features: on small networks with 40 blocks, and, if binary, on 10,000 nodes."""
     if method not in SLOW:
         return True
     sparse = cell.density == DENSITIES[cell.kind][0] and cell.regime == "assortative"
@@ -80,7 +80,7 @@ def trials(config: PanelConfig, rows: list[Row]) -> list[Trial]:
 
 
 def measure(cell: Cell, method: str, seed: int, limit: float) -> list[Row]:
-    """Select two features per block. Rivals are given the number of blocks; the default is not."""
+    """Select two features per block. Rivals are given the number of blocks; BlockModelSelector is not."""
     network = plant_cell(cell, seed)
     start = time.perf_counter()
     try:

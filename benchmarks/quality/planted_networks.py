@@ -1,4 +1,4 @@
-"""Trials on planted networks: the share of planted features among as many selected, for each variant and rival."""
+"""Trials on planted networks: the precision of each variant and rival if as many features are selected as planted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def recover_by_variant(regime: str, sizes: PlantedSizes, arguments: str, seed: i
 
 
 def recover_by_method(regime: str, sizes: PlantedSizes, method: str, seed: int) -> list[Row]:
-    """Select with a rival, which is given the number of blocks; the default is not."""
+    """Select with a rival, which, unlike BlockModelSelector, is given the number of blocks."""
     network = plant(regime, sizes, seed)
     n_planted = int(network.is_informative.sum())
     selector = make_selector(method, n_planted, n_blocks=network.n_blocks, random_state=seed)
@@ -51,6 +51,6 @@ def recover_by_method(regime: str, sizes: PlantedSizes, method: str, seed: int) 
 
 
 def precision(selector: ScoreSelector, is_planted: np.ndarray) -> float:
-    """Share of planted features among the first p, where p are planted: first the selected features, then by rank."""
+    """Precision among the first p features, where p are planted: selected features first, then the others by rank."""
     order = np.lexsort((selector.ranking_, ~selector.support_))
     return float(is_planted[order[: is_planted.sum()]].mean())

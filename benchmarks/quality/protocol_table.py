@@ -1,4 +1,4 @@
-"""The table of a protocol: the default, the best single rival and the references, with one column per network."""
+"""The table of a protocol: BlockModelSelector, the best single rival and the references, one column per network."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ from blockselect.reproduction.config import (
 )
 from blockselect.utils.errors import ParameterError
 
-OURS = "block-model"  # the name of the default in the registry
+OURS = "block-model"  # the name of BlockModelSelector in the registry
 RIVALS = tuple(name for name in SELECTORS if name != OURS)
 
 
 @dataclass(frozen=True, slots=True)
 class QualityConfig:
-    """The settings of a measurement; the folder `configs` has `paper` and `quick`."""
+    """The settings of a measurement. The folder `configs` contains `paper` and `quick`."""
 
     protocol: ExperimentConfig  # networks, numbers of features, K-means and the paper's grid, as in the reproduction
     candidate_seeds: tuple[int, ...]  # seeds of the selectors
@@ -41,7 +41,7 @@ class QualityConfig:
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Everything that rows depend on besides their trials, which specify method, variant, network and seed."""
+        """Everything that determines rows besides their trials, which specify method, variant, network and seed."""
         protocol = {
             name: value for name, value in asdict(self.protocol).items() if name not in ("datasets", "surface_datasets")
         }
@@ -96,7 +96,7 @@ def _planted(name: str, values: Any) -> PlantedSizes:
 
 def _rival(name: str) -> object:
     if name == OURS:
-        raise ValueError(f"{OURS!r} is the default itself; choose other methods as rivals.")
+        raise ValueError(f"{OURS!r} is the method to evaluate; choose other methods as rivals.")
     return find_method(name)
 
 

@@ -50,7 +50,7 @@ def make_tables(rows: Mapping[str, Sequence[Row]], config: QualityConfig) -> dic
 
 
 def _cells(summary: pd.DataFrame, rivals: str) -> pd.DataFrame:
-    """The default and the best rival in each cell: network × measure × number of features."""
+    """BlockModelSelector and the best rival in each cell: network × measure × number of features."""
     cells = compare(summary, DEFAULT, rivals)
     ordered = cells.sort_values(["dataset", "measure", "top"]) if len(cells) else cells
     lines = [
@@ -74,7 +74,7 @@ def _cells(summary: pd.DataFrame, rivals: str) -> pd.DataFrame:
 
 
 def _each_rival(summary: pd.DataFrame) -> pd.DataFrame:
-    """The cells won against each single rival."""
+    """The cells won against each rival alone."""
     lines = [
         (rival, found.at_or_above, found.within, found.cells - found.at_or_above - found.within)
         for rival, found in count_by_rival(summary, DEFAULT).items()
@@ -106,7 +106,7 @@ def variants_table(summary: pd.DataFrame, variants: Sequence[str]) -> pd.DataFra
 
 
 def _planted_comparison(precision: pd.DataFrame) -> pd.DataFrame:
-    """The default and the best rival in each regime, compared network by network."""
+    """BlockModelSelector and the best rival in each regime, compared network by network."""
     lines = [
         {
             "regime": found["regime"],

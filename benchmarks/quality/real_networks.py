@@ -21,7 +21,7 @@ from blockselect.reproduction.store import Row
 
 NAME = "quality-networks"
 VARIANT, RIVAL, GRID_KIND, REFERENCE = "variant", "rival", "grid", "reference"  # kinds of trials
-PAPERS = "bmgufs"  # its rows are taken from the grid, as in the reproduction
+PAPERS = "bmgufs"  # computed from the grid, as in the reproduction
 _IDENTITY = ("dataset", "kind", "method", "arguments", "seed", "asked_for")
 
 
@@ -31,12 +31,12 @@ def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
         found += [*_variant_trials(name, config), *_rival_trials(name, config), *_grid_trials(name, config)]
         found += _reference_trials(name, config)
     asked = {_identity(trial.settings) for trial in found}
-    ours = [row for row in rows if _identity(row) in asked]  # the folder may contain variants of earlier runs
+    ours = [row for row in rows if _identity(row) in asked]  # the folder may contain variants from earlier runs
     return found + clustering_trials(ours, config.protocol)
 
 
 def is_random(method: str) -> bool:
-    """Whether a method of the registry has a seed."""
+    """Whether a registered method has a seed."""
     return "random_state" in find_method(method).selector._get_param_names()
 
 

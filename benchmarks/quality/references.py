@@ -1,7 +1,7 @@
 """References for comparison: all features, random features, and features selected with all labels.
 
-The last have the largest chi² statistics with the class labels of all nodes. They are no rival, since they are selected
-with the labels that evaluate them.
+The features selected with labels have the largest chi² statistics with the classes of all nodes. They are not a rival,
+since the same labels evaluate them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ N_DRAWS = 5  # draws of random features
 
 
 def reference_trials() -> list[tuple[str, int]]:
-    """Each reference with its seeds."""
+    """The references, each with its seeds."""
     return [(ALL, 0), *((RANDOM, seed) for seed in range(N_DRAWS)), (BY_LABELS, 0)]
 
 

@@ -18,7 +18,7 @@ REGIMES: dict[str, dict[str, Any]] = {
     **_STRUCTURES,
     **{f"{name}, counts": {**regime, "values": "counts"} for name, regime in _STRUCTURES.items()},
 }
-"""All regimes by name, in the order of the tables. Features are binary unless they are counts."""
+"""All regimes by name, in the order of the tables. Features are binary unless a regime specifies counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The features that a ranking selects, as a row."""
+"""Rows with the features that a ranking selects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def selected_by_rank(selector: ScoreSelector) -> IntArray:
 
 
 def taken(ranked: IntArray, top: int) -> Row:
-    """A row with the selected features, even if there are fewer than requested, as a user would get them."""
+    """A row with the selected features as a user would get them, possibly fewer than requested."""
     n_selected = min(top, len(ranked))
     error = None if n_selected else "no feature was selected."
     return {**selection_row(ranked, max(1, n_selected)), "top": top, "n_selected": n_selected, "error": error}

@@ -23,7 +23,7 @@ REGIMES = {
 
 
 def plant(n_nodes, n_blocks, strengths, seed, *, density=1.0, heavy=False):
-    """Adjacency, standardised features, and which are markers: four per block, and five noise features per marker."""
+    """Adjacency, standardised features, and a mask of the markers: four per block, and five noise features for each."""
     frame = make_attributed_blocks(n_nodes, n_blocks, mean_degree=20, random_state=seed)
     rng = np.random.default_rng(seed + 100)
     home = np.repeat(np.arange(n_blocks), 4)

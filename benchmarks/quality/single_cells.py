@@ -1,4 +1,4 @@
-"""700 blood cells from scanpy, with a network built from the features: the default and common single-cell methods.
+"""BlockModelSelector and common single-cell methods on 700 blood cells, with a network built from the features.
 
 python -m benchmarks.quality.single_cells --docs docs    (requires scanpy, from the extra `bench`)
 """
@@ -48,7 +48,7 @@ def load_cells() -> Cells:
     table = scanpy.datasets.pbmc68k_reduced()
     expression = sparse.csr_array(table.raw.X, dtype=np.float64)
     linear = sparse.csr_array((np.expm1(expression.data), expression.indices, expression.indptr), expression.shape)
-    least = np.minimum.reduceat(linear.data, linear.indptr[:-1])  # value of a single count in each cell
+    least = np.minimum.reduceat(linear.data, linear.indptr[:-1])  # log-normalised value of a single count in each cell
     counts = linear.copy()
     counts.data = np.round(linear.data / np.repeat(least, np.diff(linear.indptr)))
     return Cells(
@@ -81,7 +81,7 @@ def signed(cells: Cells, seed: int, n_features: int) -> np.ndarray:
 
 
 def reference(cells: Cells, seed: int, n_features: int, *, method: str) -> np.ndarray:
-    del n_features  # the order is the same for all numbers
+    del n_features  # the ranking does not depend on the number of genes
     order = reference_order(method, cells.expression, cells.types, seed)
     return -np.argsort(order).astype(np.float64)
 
@@ -102,7 +102,7 @@ METHODS: dict[str, Callable[[Cells, int, int], np.ndarray]] = {
     "hotspot, danb on counts": lambda cells, seed, d: autocorrelation_z(cells.counts, cells.graph, model="danb"),
     **{method: partial(reference, method=method) for method in REFERENCES},
 }
-"""Scores of the genes by method; larger is better. Those of the default depend on the number of features."""
+"""Scores of the genes by method; larger is better. Those of BlockModelSelector depend on the number of genes."""
 SEEDED = (*(name for name in METHODS if name.startswith("the default")), RANDOM)
 
 
@@ -131,11 +131,13 @@ def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/single_cells.csv")
-    parser.add_argument("--seeds", type=int, default=3, help="number of seeds of the default and of random genes")
+    parser.add_argument(
+        "--seeds", type=int, default=3, help="number of seeds for BlockModelSelector and for random genes"
+    )
     given = parser.parse_args(arguments)
     rows = []
     with warnings.catch_warnings(), threadpool_limits(limits=1):
-        warnings.simplefilter("ignore")  # warnings of scanpy
+        warnings.simplefilter("ignore")  # scanpy's warnings
         cells = load_cells()
         for method in METHODS:
             for seed in range(given.seeds if method in SEEDED else 1):

@@ -1,4 +1,4 @@
-"""The result of a measurement in a few sentences, and the page about it."""
+"""The page of a measurement: its main results in a few sentences, and its tables."""
 
 from __future__ import annotations
 

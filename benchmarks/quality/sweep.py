@@ -1,4 +1,4 @@
-"""A measurement in a folder: its trials, those to run again, and the files made from the rows."""
+"""A measurement in a folder: running its trials, repeating some of them, and making files from the rows."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def measure_quality(
     workers, progress
         As in `run_experiments`.
     retry_failed : bool
-        Run trials that failed before again.
+        Repeat trials that failed.
     again : names of variants
-        Run all their trials again, after a change of their code. Clusterings are kept, because they depend only on the
-        selected features.
+        Repeat all trials of these variants, after a change to their code. Clusterings are kept, because they depend
+        only on the selected features.
     """
     check_networks(config.protocol.networks)
     store = Store(folder / STORE, config.marks)

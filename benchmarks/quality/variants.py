@@ -1,4 +1,4 @@
-"""VARIANTS: settings of BlockModelSelector that are compared with the default, by name."""
+"""VARIANTS: settings of BlockModelSelector that are compared with its defaults, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blockselect.utils.parameters import look_up
 
 DEFAULT = "default"
 KNOWN_BLOCKS = "known number"
-"""As a variant's `n_blocks`: the number of classes, or of planted blocks."""
+"""Value of `n_blocks` that stands for the number of classes or of planted blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Variant:
 
     @property
     def text(self) -> str:
-        """The arguments as text, which identifies trials."""
+        """The arguments as text, which identifies the variant in trials."""
         return json.dumps(self.arguments, sort_keys=True)
 
 
@@ -40,12 +40,12 @@ VARIANTS: dict[str, Variant] = {
 
 
 def find_variant(name: str) -> Variant:
-    """The variant of this name; the error for an unknown name suggests the closest."""
+    """The variant with this name; the error for an unknown name suggests the closest."""
     return look_up(name, VARIANTS, what="variant")
 
 
 def parse_variants(text: str) -> list[str]:
-    """Split a comma-separated list of names of variants."""
+    """Split a comma-separated list of variant names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         find_variant(name)
@@ -53,7 +53,7 @@ def parse_variants(text: str) -> list[str]:
 
 
 def selector_of(text: str, n_features_to_select: int, *, n_blocks: int, seed: int) -> BlockModelSelector:
-    """Make the selector of a variant's text; `n_blocks` is used if the variant needs the known number."""
+    """Make a selector from the text of a variant; `n_blocks` applies only if the variant uses the known number."""
     arguments = json.loads(text)
     if arguments.get("n_blocks") == KNOWN_BLOCKS:
         arguments["n_blocks"] = n_blocks

@@ -1,4 +1,4 @@
-"""Rank correlation, on real networks, of comparisons of methods without labels and with known classes.
+"""Rank correlation between label-free criteria and agreement with known classes, across methods on real networks.
 
 BLOCKSELECT_DATA=FOLDER python -m benchmarks.quality.without_labels
 
@@ -35,7 +35,7 @@ CRITERIA = ("by link, all nodes", "by link, covered nodes", "by node, all nodes"
 
 
 def criteria(adjacency: sparse.csr_array, labels: np.ndarray, covered: np.ndarray) -> list[float]:
-    """The CRITERIA of one clustering."""
+    """The values of all CRITERIA for one clustering."""
     every = np.ones(len(labels), dtype=bool)
     by_link = [_by_link(adjacency, labels, nodes) for nodes in (every, covered)]
     by_node = [links_explained(adjacency, labels, nodes) for nodes in (every, covered)]

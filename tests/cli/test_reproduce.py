@@ -197,7 +197,7 @@ def test_a_folder_of_another_configuration_is_refused_and_left_as_it_is(run, tmp
     before = files(out)
     result = run("reproduce", "datasets", *options(write_config(tmp_path, seed="1"), out))
     assert result.exit_code == 2
-    assert "contains rows of another configuration or version; the difference is in seed" in result.stderr
+    assert "contains rows from another configuration or version; the difference is in seed" in result.stderr
     assert files(out) == before
 
 

@@ -4,7 +4,7 @@
 
 The protocols are clustering, classification with few labels, and prediction of held-out links. Rankings and evaluations
 are stored immediately, so the same command resumes an interrupted run and computes only what is missing. After a change
-of the default, use `--again default`.
+to BlockModelSelector, use `--again default`.
 """
 
 from __future__ import annotations
@@ -72,16 +72,18 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, required=True, metavar="DIR", help="folder for rows (saved immediately) and tables"
     )
     parser.add_argument("--networks", nargs="+", default=JUDGED, metavar="NAME", help=f"default: {' '.join(JUDGED)}")
-    parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: all other methods of the registry")
+    parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: all other registered methods")
     parser.add_argument("--tops", nargs="+", type=int, default=use_config.TOPS, metavar="D", help="numbers of features")
-    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="number of seeds of the default")
-    parser.add_argument("--rival-seeds", type=int, default=1, help="number of seeds of random rivals")
+    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="number of seeds for BlockModelSelector")
+    parser.add_argument("--rival-seeds", type=int, default=1, help="number of seeds for rivals with a random component")
     parser.add_argument("--runs", type=int, default=use_config.RUNS, help="runs per protocol")
     parser.add_argument("--starts", type=int, default=use_config.INIT, help="starts of K-means per run")
     parser.add_argument("--limit", type=float, default=use_config.LIMIT, help="time limit of a rival, in seconds")
     parser.add_argument("--device", help="torch device for the evaluation, such as cuda")
     parser.add_argument("--workers", type=int, default=1, help="number of processes for the rankings")
-    parser.add_argument("--judges", type=int, help="number of processes for the evaluation; default: as --workers")
+    parser.add_argument(
+        "--judges", type=int, help="number of processes for the evaluation; default: the value of --workers"
+    )
     parser.add_argument(
         "--again", nargs="*", default=(), metavar="NAME", help="methods to rank again: default, or rivals"
     )

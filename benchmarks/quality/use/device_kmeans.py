@@ -1,7 +1,7 @@
 """K-means from many starts at once, on a torch device.
 
 It uses greedy k-means++ starts and Lloyd's algorithm, with scikit-learn's number of trials, limit on iterations and
-tolerance. The starts are drawn with other random numbers than scikit-learn's, from the same distribution.
+tolerance. The starts are drawn from the same distribution as in scikit-learn, but with different random numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOLERANCE = (
 def kmeans_on_device(
     rows: Any, n_clusters: int, *, n_runs: int, n_init: int = 10, first_seed: int = 0, device: str = "cuda"
 ) -> IntArray:
-    """Clusters of the rows in each run, from its start with the lowest inertia: (n_runs, n).
+    """Clusters of the rows in each run, for the start with the lowest inertia: (n_runs, n).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def kmeans_on_device(
 
 
 def _first_centres(points: torch.Tensor, n_clusters: int, n_starts: int, draws: torch.Generator) -> torch.Tensor:
-    """Greedy k-means++ (b, k, d): each centre is the best of a few rows drawn in proportion to squared distance."""
+    """Greedy k-means++ starts (b, k, d): each centre is the best of a few rows, drawn in proportion to D²."""
     n, device = len(points), points.device
     lengths, every = points.square().sum(dim=1), torch.arange(n_starts, device=device)
     chosen = torch.empty((n_starts, n_clusters), dtype=torch.long, device=device)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import torch
 
 MAX_NEWTON, MAX_CONJUGATE, MAX_HALVINGS = 50, 100, 20
-TOLERANCE = 1e-5  # for the largest entry of the gradient of the mean loss; scikit-learn uses 1e-4
+TOLERANCE = 1e-5  # limit on the largest entry of the gradient of the mean loss; scikit-learn uses 1e-4
 _ARMIJO = 1e-4
-_RESIDUAL = 1e-6  # squared norm, relative to that of the gradient
+_RESIDUAL = 1e-6  # squared norm of the residual, relative to the gradient
 
 
 def fit_logistic(rows: torch.Tensor, targets: torch.Tensor, n_classes: int) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """The three protocols of the library, with all runs in batches on a torch device.
 
 Labelled nodes, held-out links and pairs without a link are drawn as in the library, so scores agree up to rounding.
-Clusterings start from other random numbers, and agree in distribution.
+Clusterings use different random numbers, so their scores agree only in distribution.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray
 def cluster_on_device(
     graph: AttributedGraph, columns: IntArray, *, n_runs: int, n_init: int, device: str
 ) -> ClusteringScores:
-    """As `evaluate_selection`."""
+    """Like `evaluate_selection`, on a device."""
     classes, rows = known_classes(graph), _dense(unit_rows(graph.features, columns))
     runs = kmeans_on_device(rows, len(np.unique(classes)), n_runs=n_runs, n_init=n_init, device=device)
     return ClusteringScores(
@@ -41,7 +41,7 @@ def cluster_on_device(
 
 
 def classify_on_device(graph: AttributedGraph, columns: IntArray, *, n_runs: int, device: str) -> ClassificationScores:
-    """As `classify_selection`."""
+    """Like `classify_selection`, on a device."""
     classes = np.unique(known_classes(graph), return_inverse=True)[1]
     labelled = np.array([draw_labelled(classes, N_LABELS, seed) for seed in range(n_runs)])  # (runs, n)
     rows = unit_rows(graph.features, columns)
@@ -60,7 +60,7 @@ def classify_on_device(graph: AttributedGraph, columns: IntArray, *, n_runs: int
 def predict_links_on_device(
     features: Features, split: HiddenLinks, columns: IntArray, *, n_runs: int, device: str
 ) -> LinkScores:
-    """As `predict_links`."""
+    """Like `predict_links`, on a device."""
     rows = unit_rows(features, columns)
     points = torch.as_tensor(_dense(rows), dtype=torch.float64, device=device)
 

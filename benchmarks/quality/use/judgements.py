@@ -28,7 +28,7 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
     asked = {_identity(trial.settings) for trial in selections.trials(config, [])}
     found = {}
     for row in rows:
-        if row.get("selection") is None or _identity(row) not in asked:  # the store may contain rows of other calls
+        if row.get("selection") is None or _identity(row) not in asked:  # the store may contain rows from other calls
             continue
         for hidden in judged_by(row):
             trial = _trial(row, hidden, config)
@@ -39,7 +39,7 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
 def judged_by(row: Row) -> list[int | None]:
     """How a selection is judged: None for classes, or the seed of the held-out links.
 
-    Methods that use no links select the same features if links are held out, so they are judged in both ways.
+    Methods that use no links select the same features with and without held-out links, so both judgements apply.
     """
     if row["hidden"] is not None:
         return [row["hidden"]]
@@ -60,7 +60,7 @@ def _trial(row: Row, hidden: int | None, config: UseConfig) -> Trial:
 
 
 def judge_by_classes(name: str, selected: str, n_runs: int, n_init: int, device: str | None) -> list[Row]:
-    """Evaluate by clustering, and by few-label classification with own and with averaged features."""
+    """Evaluate by clustering, and by few-label classification with and without averaging over neighbours."""
     graph, columns = network(name), np.array(json.loads(selected))
     assert graph.classes is not None
     if device is None:
@@ -94,5 +94,5 @@ def _figures(runs: dict[str, FloatArray], n_zero_rows: int) -> Row:
 
 
 def _identity(settings: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The settings that identify the trial of a selection, in its rows too."""
+    """The settings that identify the trial of a selection; its rows contain them too."""
     return tuple(settings[name] for name in ("network", "hidden", "tops", "kind", "method", "seed"))

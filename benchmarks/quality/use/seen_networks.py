@@ -27,7 +27,7 @@ def split(name: str, hidden: int) -> HiddenLinks:
 
 
 def seen(name: str, hidden: int | None) -> AttributedGraph:
-    """The network without the links held out with this seed; None means the complete network."""
+    """The network without the links held out with this seed, or the complete network if the seed is None."""
     graph = network(name)
     return graph if hidden is None else replace(graph, adjacency=split(name, hidden).kept)
 

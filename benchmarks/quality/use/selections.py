@@ -43,7 +43,7 @@ def reads_links(kind: str, method: str) -> bool:
 
 def select_default(name: str, hidden: int | None, tops: Sequence[int], method: str, seed: int) -> list[Row]:
     """Fit once, for the largest number of features; its ranking gives the selections of all smaller numbers."""
-    del method  # there is only one
+    del method  # there is only one number of features
     graph = seen(name, hidden)
     selector = BlockModelSelector(max(tops), random_state=seed).fit(graph.features, adjacency=graph.adjacency)
     return [taken(selected_by_rank(selector), top) for top in tops]
@@ -75,7 +75,7 @@ _SELECT: dict[str, Callable[..., list[Row]]] = {
 
 
 def _methods(config: UseConfig, hidden: int | None) -> list[tuple[str, str, int]]:
-    """Kind, method and seed of each selection; with held-out links, only methods that use links."""
+    """Kind, method and seed of each selection; if links are held out, only for methods that use links."""
     every = [(VARIANT, DEFAULT, seed) for seed in range(config.n_seeds)]
     for method in config.rivals:
         every += [(RIVAL, method, seed) for seed in range(config.n_rival_seeds if is_random(method) else 1)]

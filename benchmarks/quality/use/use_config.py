@@ -20,19 +20,19 @@ LIMIT = 300.0
 
 @dataclass(frozen=True, slots=True)
 class UseConfig:
-    """The settings of a measurement; `device` and `limit` do not affect rows, except for rivals that are too slow."""
+    """The settings of a measurement. Neither `device` nor `limit` affects the rows, except for rivals that time out."""
 
     networks: Sequence[str] = JUDGED
     rivals: Sequence[str] = RIVALS  # names in SELECTORS
     tops: tuple[int, ...] = TOPS  # numbers of features
-    n_seeds: int = SEEDS  # seeds of the default
+    n_seeds: int = SEEDS  # seeds of BlockModelSelector
     n_rival_seeds: int = 1  # seeds of random rivals
     n_runs: int = RUNS  # runs per protocol
     n_init: int = INIT  # starts of K-means per run
     limit: float = LIMIT  # time limit of a rival, in seconds
-    device: str | None = None  # a torch device; None: the protocols of the library
+    device: str | None = None  # a torch device; if None, the library's protocols run on the CPU
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Everything that rows depend on besides their trials."""
+        """Everything that determines the rows besides their trials."""
         return {"n_runs": self.n_runs, "n_init": self.n_init, "version": __version__}

@@ -34,8 +34,8 @@ _COUNTS = ("cells", "at_or_above", "within_one_sd", "below", "mean_margin")
 def summarize(judged: Sequence[Row]) -> dict[str, pd.DataFrame]:
     """Means and sds over seeds and runs, for each protocol: one row per method, network and number of features.
 
-    `judged` are rows of selections with one judgement each; `judged_by` is None for classes. Columns: kind, method,
-    dataset, top, the mean and sd of each measure, n_zero_rows and n_selected.
+    Each row of `judged` is a selection with one judgement; `judged_by` is None for judgements by classes. Columns:
+    kind, method, dataset, top, the mean and sd of each measure, n_zero_rows and n_selected.
     """
     table = pd.DataFrame(list(judged)).rename(columns={"network": "dataset"})
     by_links = table["judged_by"].notna()
@@ -88,7 +88,7 @@ def _every_method(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _protocols(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The default, the best single rival and the references: one row per measure and method."""
+    """BlockModelSelector, the best single rival and the references: one row per measure and method."""
     parts = []
     for protocol, summary in summaries.items():
         table = protocol_table(summary, PROTOCOLS[protocol], DEFAULT) if len(summary) else pd.DataFrame()
@@ -101,7 +101,7 @@ def _protocols(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _compared(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The cells of the default in all measured protocols."""
+    """The cells of BlockModelSelector in all measured protocols."""
     parts = [
         compare(summary, DEFAULT, RIVAL, PROTOCOLS[protocol]).assign(protocol=protocol)
         for protocol, summary in summaries.items()
@@ -160,7 +160,7 @@ def _figures(table: pd.DataFrame) -> str:
 
 
 def _won(counts: pd.DataFrame) -> str:
-    """A sentence that compares the default with the best rival of each cell."""
+    """A sentence that compares BlockModelSelector with the best rival of each cell."""
     every = counts[counts["network"] == _EVERY].to_dict("records")
     if not every:
         return "No rival was measured."

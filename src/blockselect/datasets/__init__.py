@@ -1,4 +1,4 @@
-"""Example networks: three that come with the package, one to download, and planted ones with known blocks."""
+"""Example networks: three come with the package, one is downloaded, and planted ones have known blocks."""
 
 from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
 from blockselect.datasets.networks import (

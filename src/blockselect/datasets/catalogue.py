@@ -26,10 +26,10 @@ GCN = "https://github.com/tkipf/gcn/tree/39a4089fe72ad9f055ed6fdb9746abdcfebc4d8
 
 @dataclass(frozen=True, slots=True)
 class NetworkCounts:
-    """The counts shown in tables of data sets."""
+    """The numbers shown in the tables of data sets."""
 
     nodes: int
-    links: int  # undirected; a self-loop counts once
+    links: int  # undirected links; a self-loop counts once
     features: int
     classes: int
 
@@ -50,10 +50,10 @@ class Dataset:
     about: str
     counts: NetworkCounts
     loader: Callable[..., AttributedGraph]
-    origin: str  # where it was published
+    origin: str  # where the data were published
     licence: str
     citations: tuple[str, ...]
-    source: Source | None = None  # the file to download; None: the network comes with the package
+    source: Source | None = None  # the file to download; None if the network comes with the package
 
     def load(self, progress: Progress | None = None) -> AttributedGraph:
         """Return the network; `progress` is called during a download."""
@@ -112,11 +112,11 @@ DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ENTRIES}
 
 
 def find_dataset(name: str) -> Dataset:
-    """Return the data set of this name.
+    """Return the data set with this name.
 
     Raises
     ------
     ValueError
-        If there is none; the message lists the known names and suggests the closest.
+        If there is no such data set; the message lists the known names and suggests the closest.
     """
     return look_up(name, DATASETS, what="data set")

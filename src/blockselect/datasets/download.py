@@ -1,4 +1,4 @@
-"""Downloads: a file from a local folder, the cache or the internet, used only if its content is as published."""
+"""Downloads: a file from a local folder, the cache or the internet, used only if its checksum is correct."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from blockselect.utils.progress import Progress
 
 DATA_VARIABLE, CACHE_VARIABLE = "BLOCKSELECT_DATA", "BLOCKSELECT_CACHE"
 NOT_FETCHED = "not fetched"
-RETRIES = 2  # after a download that broke off or arrived damaged
+RETRIES = 2  # after an interrupted or damaged download
 CHUNK = 2**15  # bytes between two progress reports
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The published file of a data set."""
+    """The file of a data set, as published."""
 
     dataset: str
     url: str  # pinned to a commit
@@ -33,7 +33,7 @@ class Source:
 
 
 def fetch_content(source: Source, progress: Progress | None = None) -> bytes:
-    """Return the content of a file, which is downloaded if it is not on this machine.
+    """Return the content of a file; download it if it is not on this machine.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def place_of(source: Source) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloads: ``BLOCKSELECT_CACHE``, or the cache folder of this user."""
+    """Return the folder for downloads: ``BLOCKSELECT_CACHE`` if set, otherwise the user's cache folder."""
     return Path(os.environ.get(CACHE_VARIABLE) or needed("pooch", "a download").os_cache("blockselect")).expanduser()
 
 
 def _local_path(source: Source) -> Path | None:
-    """Return the file in the folder of ``BLOCKSELECT_DATA``, if that folder has it."""
+    """Return the path of the file in the folder ``BLOCKSELECT_DATA``, or None if the file is not there."""
     named = os.environ.get(DATA_VARIABLE)
     if not named:
         return None
@@ -87,9 +87,9 @@ def _local_path(source: Source) -> Path | None:
 
 
 def _download(source: Source, progress: Progress | None) -> Path:
-    """Return the file in the cache; pooch downloads it if needed, and stores it only when complete and correct."""
+    """Return the file from the cache. If needed, pooch downloads it and stores it once complete and verified."""
     pooch, cache = needed("pooch", "a download"), cache_folder()
-    from requests import RequestException  # pooch depends on it
+    from requests import RequestException  # a dependency of pooch
 
     instead = f"set {DATA_VARIABLE} to a folder that contains {source.file_name}."
     logger = pooch.get_logger()

@@ -69,8 +69,7 @@ def load_cora(*, planetoid: bool = False) -> AttributedGraph:
     Parameters
     ----------
     planetoid : bool
-        Use the order of the nodes and the numbers of the classes of the Planetoid files, on which many published
-        results depend.
+        Use the node order and class numbers of the Planetoid files, on which many published results depend.
 
     Returns
     -------
@@ -87,7 +86,7 @@ def load_cora(*, planetoid: bool = False) -> AttributedGraph:
     stored = _stored_arrays("cora.npz")
     if not planetoid:
         return _citation_network(stored)
-    rows = stored["planetoid_rows"]  # (n,) the position in the file of each of Planetoid's nodes
+    rows = stored["planetoid_rows"]  # (n,) position in the file of each Planetoid node
     stored |= {"paper_ids": np.argsort(rows), "classes": stored["planetoid_classes"][stored["classes"]]}
     return _citation_network(stored, rows)
 
@@ -151,7 +150,7 @@ def fetch_blogcatalog(*, progress: Progress | None = None) -> AttributedGraph:
 
 
 def package_network(stored: Mapping[str, np.ndarray]) -> AttributedGraph:
-    """Build a network of packages from the arrays that ``datasets/data/README.md`` describes, whatever its size.
+    """Build a package network of any size from the arrays that ``datasets/data/README.md`` describes.
 
     The classes are the positions of the sections in alphabetical order.
     """
@@ -174,7 +173,7 @@ def _stored_arrays(name: str) -> dict[str, np.ndarray]:
 
 
 def _citation_network(stored: dict[str, np.ndarray], rows: np.ndarray | slice = slice(None)) -> AttributedGraph:
-    """Build the network from the arrays that ``datasets/data/README.md`` describes, with its rows in this order."""
+    """Build the network from the arrays that ``datasets/data/README.md`` describes, with rows in the given order."""
     n_papers, n_words = len(stored["paper_ids"]), int(stored["n_words"])
     words, links = stored["words"].astype(np.int32), stored["links"].astype(np.int32)
     starts = np.concatenate([[0], np.cumsum(stored["words_per_paper"], dtype=np.int32)], dtype=np.int32)

@@ -24,11 +24,11 @@ class PlantedNetwork:
     Make one with :func:`make_attributed_blocks`.
     """
 
-    graph: AttributedGraph  # its classes are the planted blocks
+    graph: AttributedGraph  # the classes are the planted blocks
     blocks: IntArray  # (n,) planted block of each node
-    density: FloatArray  # (k, k) probability of a link between two different nodes of these blocks
+    density: FloatArray  # (k, k) probability of a link between two different nodes, for each pair of blocks
     roles: NDArray[np.str_]  # (m,) "informative", "redundant", "noise" or "decoy"
-    copied_from: IntArray  # (m,) column that a redundant feature copies, -1 for all others
+    copied_from: IntArray  # (m,) column that a redundant feature copies, -1 for other features
     decoy_blocks: IntArray | None = None  # (n,) the partition that determines the decoys, if there are any
 
     @property
@@ -45,7 +45,7 @@ class PlantedNetwork:
 
     @property
     def is_informative(self) -> NDArray[np.bool_]:
-        """Which features depend on the blocks, as originals or as copies: (m,)."""
+        """Mask of the features that depend on the blocks, copies included: (m,)."""
         return np.isin(self.roles, ("informative", "redundant"))
 
 
@@ -84,7 +84,7 @@ def make_attributed_blocks(
         Probability of a link between two different nodes, for each pair of blocks; symmetric. If given, `structure`,
         `mean_degree` and `mixing` are not used (paper: M).
     structure : {"assortative", "disassortative", "core-periphery"}
-        How blocks connect: each to itself, each to all others, or from a core (the first block) to a
+        How blocks connect: mostly within themselves, mostly with each other, or as a core (the first block) and a
         periphery (the last).
     mean_degree : float
         Expected number of links per node.
@@ -95,19 +95,20 @@ def make_attributed_blocks(
     n_informative : int
         Number of features that are more frequent in one or several blocks.
     n_redundant : int
-        Number of noisy copies of informative features, spread evenly over them.
+        Number of noisy copies; each informative feature is copied about equally often.
     n_noise : int
         Number of features with values like those of informative features, but assigned to random nodes.
     n_decoys : int
-        Number of features that depend on a partition of their own, which is unrelated to the graph.
+        Number of features that depend on another partition, unrelated to the graph.
     signal : float
-        Ratio of the frequency of an informative feature in its blocks to that elsewhere; 1 means no difference.
+        Ratio of the frequency of an informative feature in its blocks to its frequency elsewhere; 1 means no
+        difference.
     frequency : tuple of two floats
-        Lowest and highest frequency elsewhere. Each feature draws its own, uniformly on a log scale.
+        Lowest and highest frequency of a feature outside its blocks, drawn log-uniformly for each feature.
     copy_noise : float
         Share of the nodes that swap their values in a redundant feature, 0 to 1.
     values : {"binary", "counts"}
-        Whether a node has a feature, or how often (Poisson counts).
+        Presence of a feature at a node, or its number of occurrences (Poisson).
     sparse : bool
         Return the features as a CSR array if true, otherwise as a NumPy array.
     random_state : int, numpy.random.Generator or None
@@ -190,7 +191,7 @@ def _check_density(density: object, n_blocks: int) -> FloatArray:
 
 
 def _block_sizes(n_nodes: int, n_blocks: int, weights: Sequence[float] | None) -> IntArray:
-    """Divide the nodes in proportion to the weights; the largest remainders get the nodes that are left over."""
+    """Divide the nodes in proportion to the weights, by the method of largest remainders."""
     shares: FloatArray = np.ones(n_blocks) if weights is None else as_numbers("block_weights", weights).copy()
     if shares.shape != (n_blocks,) or not (np.isfinite(shares) & (shares > 0)).all():
         raise ParameterError("block_weights", f"is {weights}; expected {n_blocks} positive numbers, one per block.")
@@ -228,9 +229,9 @@ def _draw_links(blocks: IntArray, density: FloatArray, rng: np.random.Generator)
 
 
 def triangle_pairs(pairs: IntArray) -> tuple[IntArray, IntArray]:
-    """Return row and column (column < row) of positions counted along the rows of a lower triangle."""
+    """Return the row and column (column < row) of positions in a lower triangle, counted row by row."""
     rows = ((1 + np.sqrt(1 + 8 * pairs.astype(np.float64))) / 2).astype(np.int64)
-    rows -= rows * (rows - 1) // 2 > pairs  # from about 10⁸ rows on, rounding can give the next row
+    rows -= rows * (rows - 1) // 2 > pairs  # with 10⁸ rows or more, rounding can give the next row
     return rows, pairs - rows * (rows - 1) // 2
 
 

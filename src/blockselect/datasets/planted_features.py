@@ -23,8 +23,8 @@ class FeaturePlan:
     n_redundant: int
     n_noise: int
     n_decoys: int
-    signal: float  # rate in a feature's home blocks over its rate elsewhere
-    frequency: tuple[float, float]  # range of the rate elsewhere
+    signal: float  # ratio of a feature's rate in its home blocks to its rate elsewhere
+    frequency: tuple[float, float]  # range of the rate outside the home blocks
     copy_noise: float  # share of the nodes that swap their values in a copy
     values: str  # one of VALUES
 
@@ -39,7 +39,7 @@ class Column(NamedTuple):
 def draw_features(
     blocks: IntArray, decoy_blocks: IntArray, plan: FeaturePlan, rng: np.random.Generator
 ) -> tuple[Sparse, NDArray[np.str_], IntArray]:
-    """Draw features (n, m) in random order, the role of each (m,), and the column that it copies or −1 (m,)."""
+    """Draw features (n, m) in random order, their roles (m,), and the columns that they copy, or −1 (m,)."""
     n_nodes, n_blocks = len(blocks), int(blocks.max()) + 1
     n_features = plan.n_informative + plan.n_redundant + plan.n_noise + plan.n_decoys
     draw = (_AllNodes if n_nodes * n_features <= _CELLS else _NonZeros)(n_nodes, plan, rng)
@@ -76,7 +76,7 @@ def draw_features(
 
 
 def _rates(n_blocks: int, first: int, plan: FeaturePlan, rng: np.random.Generator) -> FloatArray:
-    """Draw the rate of a feature in each block (k,), higher in its home blocks, one of which is `first` modulo k."""
+    """Draw the rate of a feature in each block (k,), higher in its home blocks, which include `first` modulo k."""
     n_homes = rng.integers(1, max(n_blocks // 2, 1), endpoint=True)
     # Each block is home to one feature before any block is home to a second.
     homes = (first + np.append(0, 1 + rng.permutation(n_blocks - 1)[: n_homes - 1])) % n_blocks
@@ -94,7 +94,7 @@ class _AllNodes:
     rng: np.random.Generator
 
     def partition(self, blocks: IntArray) -> Any:
-        """Return the blocks in the form that `follow` needs."""
+        """Return the blocks in the form that `follow` expects."""
         return blocks
 
     def follow(self, rates: FloatArray, blocks: Any) -> Column:
@@ -125,7 +125,7 @@ class _AllNodes:
 
 
 class _NonZeros(_AllNodes):
-    """Draws from the same distributions, but only the non-zero values: first how many nodes have one, then which."""
+    """Draws only the non-zero values, from the same distributions: first how many nodes have one, then which nodes."""
 
     def partition(self, blocks: IntArray) -> list[NDArray[np.int32]]:
         """Return the nodes of each block."""
@@ -142,11 +142,11 @@ class _NonZeros(_AllNodes):
         nodes, values = column
         swaps = self.rng.random(len(nodes)) < self.plan.copy_noise
         n_swaps = int(swaps.sum())
-        n_zeros = int(self.rng.binomial(self.n_nodes - len(nodes), self.plan.copy_noise))  # that swap too
-        # Some of the swapped values fall on nodes that had a swapped value before, the others on nodes that had zero.
+        n_zeros = int(self.rng.binomial(self.n_nodes - len(nodes), self.plan.copy_noise))  # zeros that are swapped too
+        # Some swapped values go to nodes that gave up a value in the swap, the others to nodes that had zero.
         n_back = int(self.rng.hypergeometric(n_swaps, n_zeros, n_swaps)) if n_swaps else 0
         back = nodes[swaps][sample(n_swaps, n_back, self.rng)]
-        free = sample(self.n_nodes - len(nodes), n_swaps - n_back, self.rng)  # the i-th of the nodes that had zero
+        free = sample(self.n_nodes - len(nodes), n_swaps - n_back, self.rng)  # indices among the nodes that had zero
         free = free + np.searchsorted(nodes - np.arange(len(nodes)), free, side="right")
         return _ascending(
             np.concatenate([nodes[~swaps], back, free.astype(nodes.dtype)]),

@@ -1,4 +1,4 @@
-"""Evaluation of selected features by clusters, classes and links, and of rankings by planted features."""
+"""Evaluation of selected features (by clustering, classification and links) and of rankings (by planted features)."""
 
 from blockselect.evaluation.classification import ClassificationScores, classify_selection
 from blockselect.evaluation.clustering import ClusteringScores, evaluate_selection

@@ -58,7 +58,7 @@ class Classification(SelectionProtocol):
             f"Rows of the selected features are scaled to unit length. In each of {self.n_runs} runs logistic "
             f"regression learns the classes from {N_LABELS} nodes per class (half of the nodes of a class with fewer "
             f"than {2 * N_LABELS}), and accuracy is the share of all other nodes whose class it predicts correctly; "
-            "averaged is the same for the mean row of each node and its neighbours; sd is over the runs."
+            "averaged is the accuracy with the mean row of each node and its neighbours; sd is over the runs."
         )
 
 
@@ -73,7 +73,7 @@ def classify_selection(
     first_seed: int = 0,
     n_jobs: int | None = None,
 ) -> ClassificationScores:
-    """Learn the classes of a few labelled nodes from the selected features, and predict those of all other nodes.
+    """Predict the classes of all other nodes from a few labelled nodes and the selected features.
 
     Rows of ``features[:, selected]`` are scaled to unit length (a zero row stays zero). Each run, with the seeds
     ``first_seed``, ``first_seed + 1``, …, draws the labelled nodes, fits scikit-learn's logistic regression with its
@@ -92,9 +92,9 @@ def classify_selection(
     adjacency : matrix of shape (n, n), edges, or graph of another library
         The network, in any form that the selectors accept.
     n_labels : int
-        Labelled nodes per class; half of the nodes of a class that has fewer than twice as many.
+        Labelled nodes per class; half of the class if it has fewer than ``2 * n_labels`` nodes.
     n_runs : int
-        Number of draws of the labelled nodes.
+        Number of runs, each with newly drawn labelled nodes.
     first_seed : int
         Seed of the first run.
     n_jobs : int, optional
@@ -156,7 +156,7 @@ def average_over_neighbours(rows: Features, adjacency: Sparse) -> Features:
 
 
 def _accuracies(forms: Iterable[Features], classes: IntArray, n_labels: int, seed: int) -> list[float]:
-    """Accuracies of one run, one per form of the rows."""
+    """Accuracies of one run: on the rows themselves, and on the averaged rows."""
     labelled = draw_labelled(classes, n_labels, seed)
     accuracies = []
     for rows in forms:

@@ -26,7 +26,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteringScores(Scores):
-    """Agreement of the K-means clusters with the classes, one value per run. The spread is over the runs only."""
+    """Agreement of the K-means clusters with the classes, one value per run."""
 
     accuracies: FloatArray  # (n_runs,) (paper: ACC)
     nmis: FloatArray  # (n_runs,) (paper: NMI)
@@ -95,7 +95,7 @@ def evaluate_selection(
     selected : array of int (d,) or boolean array of shape (m,)
         Columns to cluster on: their indices, each once, or a mask such as `support_`.
     n_clusters : int, optional
-        Number of clusters; None means as many as there are classes.
+        Number of clusters; by default the number of classes.
     n_runs : int
         Number of K-means runs.
     n_init : int

@@ -1,4 +1,4 @@
-"""Compare methods: each ranks the features of a network once, and a protocol evaluates its best features."""
+"""Comparison of methods: each ranks the features of a network once, and a protocol evaluates the best ones."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def compare_methods(
 ) -> Comparison:
     """Compare methods with each other and with all features on your own network, by default without labels.
 
-    Each method selects features. A protocol then measures how useful these are: by default, how well clusters of
-    the nodes, found from the selected features, predict the links. A method that fails becomes a row with its error,
-    and the other methods continue.
+    Each method selects features. A protocol then measures how useful the selected features are: by default, how well
+    clusters of the nodes, found from the selected features, predict the links. A method that fails becomes a row with
+    its error, and the other methods continue.
 
     Parameters
     ----------
@@ -67,21 +67,20 @@ def compare_methods(
     adjacency : graph
         In any form that selectors accept; leave it out if `X` is an AttributedGraph.
     methods : sequence of str or "all"
-        Names in :data:`blockselect.SELECTORS`. By default, the default method and three fast ones.
+        Names in :data:`blockselect.SELECTORS`. By default, `BlockModelSelector` and three fast methods.
     n_features : int or sequence of int, optional
         Numbers of features to select. Each method ranks once, for the largest number. By default 16 and 64, or half
         of the features if there are no more than 16. (paper: d)
     classes : array or Series of shape (n,), optional
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
     protocol : {"structure", "links", "clustering", "classification"}, optional
-        How a selection is evaluated: how well K-means clusters predict the links; how well it predicts held-out links
-        that the methods did not see; how well K-means clusters match known classes, as in the paper; or how well
-        classes are predicted from a few labelled nodes. By default "structure", or "clustering" if `classes` are
-        passed.
+        How a selection is evaluated: how well K-means clusters predict the links; how well the selected features
+        predict held-out links; how well K-means clusters match known classes, as in the paper; or how well classes are
+        predicted from a few labelled nodes. By default "structure", or "clustering" if `classes` are passed.
     n_blocks : int, optional
-        Number of blocks or clusters, for methods that use them. By default the number of classes if the protocol
-        reads them. Otherwise each method's own default, and for BMGUFS, which has none, as many blocks as the graph
-        supports. (paper: k)
+        Number of blocks or clusters, for methods that use them. By default the number of classes if the protocol uses
+        classes; otherwise each method's own default, or, for BMGUFS, which has none, the number of blocks that the
+        graph supports. (paper: k)
     n_runs : int, default=20
         Number of runs of the protocol, with the seeds 0, 1, ….
     random_state : int, default=0
@@ -145,7 +144,7 @@ def _add_method(
     start = perf_counter()
     try:
         ranked, warnings = rank_by_method(method, judge.seen, numbers[-1], comparison.n_blocks, seed)
-    except Exception as error:  # whatever it is, the other methods continue
+    except Exception as error:  # after any error, the other methods continue
         is_for_users = isinstance(error, ValueError) and str(error)
         message = str(error) if is_for_users else f"{type(error).__name__}: {error}"
         comparison.rows += [ComparisonRow(method, number, error=message) for number in numbers]
@@ -180,7 +179,9 @@ def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
     """The network with its classes, checked once."""
     is_graph = isinstance(X, AttributedGraph)
     if is_graph and adjacency is not None:
-        raise ParameterError("adjacency", "is given, but X is an AttributedGraph, which has its own; leave it out.")
+        raise ParameterError(
+            "adjacency", "is given, but X is an AttributedGraph, which has its own adjacency; leave it out."
+        )
     graph = X if is_graph else check_attributed_graph(X, adjacency)
     if not in_memory(graph.features):
         raise ParameterError("X", "is RowChunks, but a comparison needs the features in memory; pass one matrix.")
@@ -188,7 +189,7 @@ def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
 
 
 def _check_methods(methods: Any) -> list[str]:
-    """The names of the methods, each once."""
+    """The names of the methods, without duplicates."""
     if isinstance(methods, str):
         if methods != "all":
             raise ParameterError("methods", f"is {methods!r}; expected 'all' or a list of names: [{methods!r}].")
@@ -208,7 +209,7 @@ def _check_numbers(numbers: Any, n_features: int) -> list[int]:
 def rank_by_method(
     method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
 ) -> tuple[IntArray, tuple[str, ...]]:
-    """Return the features that a method of the registry selects (best first; maybe fewer), and its warnings."""
+    """Return the features that a registered method selects (best first, possibly fewer), and its warnings."""
     if n_blocks is None and SELECTORS[method].selector is BMGUFS:  # the only method without a default
         n_blocks = count_blocks(graph.adjacency, rng=np.random.default_rng(seed)).n_blocks
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)

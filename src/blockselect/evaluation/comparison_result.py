@@ -38,9 +38,9 @@ class ComparisonRow:
     method: str
     n_features: int  # requested (paper: d)
     n_selected: int | None = None
-    figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # one per measure of the protocol
     coverage: float | None = None  # share of the nodes that have at least one selected feature
-    seconds: float | None = None  # to rank the features, once for all numbers
+    seconds: float | None = None  # to rank the features, once for all numbers of features
     agreement: float | None = None  # mean Jaccard index with the selections of the other methods
     error: str | None = None
 
@@ -57,11 +57,11 @@ class ComparisonRow:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Comparison:
-    """The result of :func:`compare_methods`: figures and selections of all methods."""
+    """The result of :func:`compare_methods`: scores and selections of all methods."""
 
     titles: Mapping[str, str]  # measures of the protocol and their column titles; the first measure is the main one
-    description: str  # of the protocol, in full sentences
-    n_blocks: int | None  # for all methods that use blocks; None if each chooses its own
+    description: str  # description of the protocol, in full sentences
+    n_blocks: int | None  # used by all methods that need blocks; None if each method chooses its own number
     names: Sequence[str]  # (m,) names of the features
     rows: list[ComparisonRow] = field(default_factory=list)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Comparison:
         Path
             The path of the page.
         """
-        check_page_path(path)  # before the page is made
+        check_page_path(path)  # fail early, before the page is rendered
         return self.show_report(title=title).save(path)
 
     def show_report(self, *, title: str = "the network") -> Report:
@@ -179,13 +179,13 @@ def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int],
 
 
 def header(titles: Mapping[str, str]) -> tuple[str, ...]:
-    """Column titles of the readable table, in the order of `cells`."""
+    """Column titles of the table for readers, in the order of `cells`."""
     measures = (f"{title} ± sd" for title in titles.values())
     return ("method", "d", "selected", *measures, "coverage", "agreement", "seconds")
 
 
 def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
-    """A row of the readable table, with rounded numbers."""
+    """A row of the table for readers, with rounded numbers."""
     figures = [row.figures.get(measure) for measure in titles]
     shown = ["" if figure is None else f"{figure.mean:.3f} ± {figure.sd:.3f}" for figure in figures]
     if row.error is not None:

@@ -1,6 +1,6 @@
-"""The protocol without classes: how well K-means clusters on the selected features predict the links.
+"""The protocol that needs no classes: how well K-means clusters on the selected features predict the links.
 
-Nodes without any selected feature are identical to K-means, so it puts them into one cluster. That cluster must not
+K-means cannot distinguish nodes without any selected feature, so it puts them into one cluster. That cluster must not
 count as explained, or a selection would gain by leaving out the nodes that it cannot describe. Every node has the same
 weight, or a selection would gain by describing only the few groups of nodes that have most of the links.
 """
@@ -61,7 +61,7 @@ class ExplainedLinks(SelectionProtocol):
             f"into {self.n_clusters} clusters, as many as the graph has blocks (at most {_MAX_CLUSTERS}), "
             f"{self.n_runs} runs with {_N_INIT} starts each. Links explained is the mutual information, in nats, "
             "between the cluster of a random node and the cluster of a random neighbour; the sd is over the runs. "
-            "Pairs in which a node has none of the selected features explain nothing but count in the average, so a "
+            "Pairs in which a node has none of the selected features explain nothing, but count in the average, so a "
             "selection gains nothing by leaving nodes out. A method that uses the graph selects features with the same "
             "links that evaluate it."
         )

@@ -21,12 +21,12 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_share
 
 SHARE = 0.1
-_MAX_PAIRS = 10_000  # of held-out links, and of pairs without a link, per run
+_MAX_PAIRS = 10_000  # held-out links per run, and equally many pairs without a link
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLinks:
-    """A network whose links are divided into those that methods see and held-out links that are predicted."""
+    """A network whose links are divided into links that methods see and held-out links to predict."""
 
     kept: Sparse  # (n, n) symmetric, self-loops included
     first: IntArray  # (h,) one end of each held-out link
@@ -51,7 +51,7 @@ class LinkScores(Scores):
 
 
 class LinkPrediction(SelectionProtocol):
-    """One tenth of the links is held out."""
+    """Holds out one tenth of the links and predicts them."""
 
     titles: ClassVar = {"auc": "AUC"}
     needs_classes = False
@@ -97,7 +97,7 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     upper = sparse.triu(links, k=1).tocoo()
     if upper.nnz < 2:
         raise ValueError(
-            f"the network has {upper.nnz} link(s) between nodes; at least two are needed, to hold one out."
+            f"the network has {upper.nnz} link(s) between nodes; at least two are needed so that one can be held out."
         )
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
     chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])

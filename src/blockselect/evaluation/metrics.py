@@ -19,7 +19,7 @@ from blockselect.utils.errors import ParameterError
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How well a ranking finds the planted features; 1 is the best value of both measures."""
+    """How well a ranking recovers the planted features; both measures are at most 1, which is best."""
 
     precision: float  # share of planted features among the first p ranks, where p features are planted
     average_precision: float  # mean precision at the ranks of the planted features
@@ -28,8 +28,8 @@ class Recovery:
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     """Share of nodes whose cluster is matched with their class, under the best matching of clusters and classes. (ACC)
 
-    The matching is one to one and found by the Hungarian method. If there are more clusters than classes, or
-    fewer, the rest remain unmatched.
+    The matching is one to one and found by the Hungarian method. If the numbers of clusters and classes differ, the
+    surplus clusters or classes remain unmatched.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def normalized_mutual_information(classes: ArrayLike, clusters: ArrayLike) -> fl
 
 
 def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
-    """Measure how well a ranking of the features finds the planted ones.
+    """Measure how well a ranking of the features recovers the planted features.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
 
 
 def check_labels(classes: Any, clusters: Any) -> tuple[IntArray, IntArray]:
-    """Convert classes and clusters to integers; both must list the same nodes in the same order."""
+    """Convert classes and clusters to integers, and check that both describe the same nodes in the same order."""
     shapes = np.shape(classes), np.shape(clusters)
     if len(shapes[0]) != 1 or shapes[0] != shapes[1] or shapes[0] == (0,):
         raise ValueError(

@@ -30,12 +30,12 @@ class Scores(ABC):
     """The scores of one selection of features."""
 
     n_features: int
-    n_zero_rows: int  # nodes with none of the features; many of them can distort the scores in either direction
+    n_zero_rows: int  # nodes with none of the features; many such nodes can distort the scores either way
 
     @property
     @abstractmethod
     def measures(self) -> Mapping[str, FloatArray]:
-        """Values of each measure, one per run: (n_runs,)."""
+        """The values of each measure, one per run: (n_runs,)."""
 
 
 class SelectionProtocol(ABC):
@@ -45,12 +45,12 @@ class SelectionProtocol(ABC):
     """Measures in the order of the tables, with their column titles. Larger values are better."""
     needs_classes: ClassVar[bool]
     seen: AttributedGraph
-    """The network that the methods are given, without anything that is used to evaluate them."""
+    """The network that the methods are given, without held-out links."""
     classes: IntArray
     """Known classes, if the protocol needs them."""
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        """The seed is used by protocols that hold something out, or make a random choice, once."""
+        """Protocols that hold out links, or make another random choice only once, use the seed."""
         self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
         if self.needs_classes:
             self.classes = known_classes(graph)

@@ -1,4 +1,4 @@
-"""Worker processes of joblib that end with the process that started them, and not before."""
+"""Joblib worker processes that end when the process that started them ends, and not before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if h
 
 @cache  # once per process
 def end_with_parent() -> None:
-    """Let a worker of joblib end soon after its parent is killed; it would otherwise finish its work and wait.
+    """Make a joblib worker end soon after its parent is killed; otherwise it would finish its work and wait.
 
     In other processes, and on Windows, this does nothing.
     """
@@ -35,12 +35,12 @@ def _end_after(parent: int | None) -> None:
 
 @contextmanager
 def signals_ignored() -> Iterator[None]:
-    """Let processes started inside this context ignore the signals that a terminal sends to all its processes.
+    """Make processes started in this context ignore the signals that a terminal sends to all its processes.
 
-    They are sent by Ctrl-C and when the terminal closes. New processes inherit what this process ignores, and this
+    A terminal sends them on Ctrl-C and when it closes. New processes inherit what this process ignores, and this
     process ends them. Blocking the signals would not help, because a new process unblocks them.
     """
-    if threading.current_thread() is not threading.main_thread():  # Python changes signal handlers only there.
+    if threading.current_thread() is not threading.main_thread():  # only that thread can change signal handlers
         yield
         return
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _TERMINAL_SIGNALS}

@@ -22,7 +22,7 @@ from blockselect.utils.arrays import FloatArray
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
 
 FEW = 16  # features
-ENOUGH = 5  # candidates that a meaningful rank correlation needs
+ENOUGH = 5  # fewest candidates for a meaningful rank correlation
 
 
 class Verdict(StrEnum):
@@ -36,10 +36,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """A verdict with the numbers that it is based on."""
+    """A verdict with the numbers on which it is based."""
 
     verdict: Verdict
-    summary: str  # one sentence with the main numbers
+    summary: str  # one sentence that states the main numbers
     figures: pd.DataFrame  # all numbers, formatted for reading
 
 
@@ -55,7 +55,7 @@ class Claim:
 
 
 CLAIMS: list[Claim] = []
-"""Every claim, in the order of the letters."""
+"""All claims, in the order of their letters."""
 
 
 def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Callable[[Any], Any]:
@@ -77,7 +77,7 @@ def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dic
     rows : mapping
         All rows of each experiment that was run; claims about other experiments are not measured.
     config : ExperimentConfig
-        The configuration that made the rows.
+        The configuration with which the rows were computed.
     """
     tables = {name: results(name, of_experiment) for name, of_experiment in rows.items()}
     judgements = {}
@@ -134,8 +134,8 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
 )
 @claim("b*", "effectiveness", "BMGUFS*, without labels, beats every baseline.", ours=LOWEST)
 def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judgement:
-    """Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every
-    baseline, in part if in more than half of the cells against at least half of the baselines.
+    """Holds if the method has the higher mean in at least three quarters of the cells (network × d × measure) against
+    every baseline; in part if it does in more than half of the cells against at least half of the baselines.
     """
     long = table.melt(["dataset", "top", "method"], list(MEASURES), "measure", "mean").dropna(subset="mean")
     baselines = long[~long["method"].isin([GRID, LOWEST, SUPERVISED])]
@@ -169,12 +169,12 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
 @claim("c", "perturbation", "Small perturbations of the blocks hardly change r.")
 def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """A median cosine distance is small if it is at most 0.05 and at most half the median distance between the r of
-    different candidates; holds if the distances for all networks, shares of nodes and kinds of densities are small, in
-    part if at least half of them are.
+    different candidates. Holds if the median is small for every network, share of reassigned nodes and kind of
+    densities; in part if it is for at least half.
     """
     is_other = table["densities"] == OTHER
     if is_other.all() or not is_other.any():
-        return unmeasured("there are no rows with reassigned nodes, or none with other candidates to compare with.")
+        return unmeasured("there are no rows with reassigned nodes, or no rows with other candidates for comparison.")
     groups = table[~is_other].groupby(["dataset", "share", "densities"], as_index=False, sort=False)["distance"]
     medians = groups.agg(repeats="size", median="median", largest="max")
     scale = medians["dataset"].map(table[is_other].groupby("dataset")["distance"].median())
@@ -192,17 +192,17 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
     )
     worst = (medians["median"] / scale).max()
     summary = (
-        f"{count(passed)} medians are small; the largest is {medians['median'].max():.4f}, and at most {worst:.0%} of "
-        "the distance to other candidates."
+        f"{count(passed)} median distances are small. The largest is {medians['median'].max():.4f}; relative to "
+        f"the median distance between candidates, the largest is {worst:.0%}."
     )
     return Judgement(by_share(passed), summary, figures)
 
 
 @claim("d", "block-models", "Candidates differ substantially, and the one with the lowest error is competitive.")
 def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """Two checks: in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
-    least 5 points, and in more than half the one with the lowest error reaches the median; holds if both pass, in part
-    if one does.
+    """Two checks: in more than half of the cells (network × d × measure), the best and the worst candidate differ by at
+    least 5 points; and in more than half of the cells, the candidate with the lowest error reaches the median. Holds if
+    both checks pass; in part if one does.
     """
     notable, competitive, figures = [], [], []
     for cell, part, measure in _cells(table, config):
@@ -226,7 +226,8 @@ def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
 @claim("e", "block-models", "The accuracy of the blocks themselves does not predict the quality of the features.")
 def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """The accuracy is predictive for a network if Spearman's ρ across the candidates has a median of at least 0.5 over
-    the cells (d × measure); the claim holds if it is predictive for no network, in part if for some but not all.
+    the cells (d × measure). The claim holds if the accuracy is predictive for no network; in part if it is for some but
+    not all networks.
     """
     cells = pd.DataFrame(
         [
@@ -242,7 +243,7 @@ def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judg
     )
     medians = cells.groupby("network", sort=False)["blocks"].median().dropna()
     if medians.empty:
-        return unmeasured(f"no network has {ENOUGH} candidates that differ.")
+        return unmeasured(f"no network has {ENOUGH} distinct candidates.")
     predicted = medians >= 0.5
     figures = cells.assign(blocks=cells["blocks"].map("{:+.2f}".format), error=cells["error"].map("{:+.2f}".format))
     figures = figures.rename(columns={"blocks": "ρ with the accuracy of F", "error": "ρ with the error of F"})
@@ -259,11 +260,11 @@ def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict
                 yield {"network": title_of(dataset), "d": f"{top:g}", "measure": title_of(measure)}, part, measure
 
 
-@claim("f", "parameters", "Quality rises sharply near β̄ = 0.5 and is stable from 0.6 on.")
+@claim("f", "parameters", "Quality rises sharply near β̄ = 0.5 and is stable for β̄ ≥ 0.6.")
 def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Two checks for each surface, on means over the sparsities that leave enough features: the largest step between
-    adjacent β̄ lies between 0.4 and 0.6, with a rise of at least 5 points from below to above, and the range from 0.6 on
-    is at most 5 points; holds if all pass, in part if at least half do.
+    adjacent β̄ lies between 0.4 and 0.6, and the mean for β̄ ≥ 0.6 is at least 5 points above the mean for β̄ ≤ 0.4;
+    and the range over β̄ ≥ 0.6 is at most 5 points. Holds if all checks pass; in part if at least half do.
     """
     if not {0.4, 0.6} <= set(table["profile_ratio"]):
         return unmeasured("there are no rows for the ratios 0.4 and 0.6.")
@@ -277,14 +278,14 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
             cliff.append(rise >= 0.05 and 0.4 < step_to <= 0.6)
             stable.append(span <= 0.05)
             lines.append((title_of(dataset), title_of(measure), points(rise), f"{step_to:g}", points(span)))
-    rise_title, step_title = "mean from 0.6 on minus mean up to 0.4, points", "β̄ after the largest step"
-    figures = pd.DataFrame(lines, columns=["network", "measure", rise_title, step_title, "range from 0.6 on, points"])
-    summary = f"{count(cliff)} surfaces rise sharply there; {count(stable)} are stable from 0.6 on."
+    rise_title, step_title = "mean at β̄ ≥ 0.6 minus mean at β̄ ≤ 0.4, points", "β̄ after the largest step"
+    figures = pd.DataFrame(lines, columns=["network", "measure", rise_title, step_title, "range over β̄ ≥ 0.6, points"])
+    summary = f"{count(cliff)} surfaces rise sharply there; {count(stable)} are stable for β̄ ≥ 0.6."
     return Judgement(by_share([*cliff, *stable]), summary, figures)
 
 
 def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
-    """Mean over the sparsities that leave enough features, or zero if none does."""
+    """Mean over the sparsities that leave enough features, by ratio; zero if no sparsity does."""
     means = table[table["enough"]].groupby("profile_ratio")[measure].mean()
     return means.reindex(sorted(table["profile_ratio"].unique()), fill_value=0.0)
 
@@ -292,7 +293,7 @@ def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
 @claim("g", "parameters", "γ matters little as long as nnz(r) ≥ d.")
 def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """A cell (network × measure × β̄) passes if the range over the sparsities that leave enough features is at most 5
-    points; holds if at least nine tenths of the cells pass, in part if at least half do.
+    points. Holds if at least nine tenths of the cells pass; in part if at least half do.
     """
     little, lines = [], []
     for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
@@ -312,8 +313,8 @@ def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Ju
 @claim("h", "convergence", "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.")
 def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """A curve falls if it never rises more than 1 % of its range above an earlier value, and settles if it varies by at
-    most 1 % of its range over the last tenth of the iterations; holds if every curve of L_m and L_b + L_m does both, in
-    part if at least half of these checks pass.
+    most 1 % of its range over the last tenth of the iterations. Holds if every curve of L_m and L_b + L_m falls and
+    settles; in part if at least half of these checks pass.
     """
     table = table[table["profile_ratio"] >= 0.6]
     if table.empty or config.max_iter < 200:
@@ -330,7 +331,7 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
                     "loss": title_of(loss).replace("$", ""),
                     "first": f"{curve[0]:.3f}",
                     "last": f"{curve[-1]:.3f}",
-                    "largest rise, of its range": f"{highest_rise(curve):.1%}",
+                    "largest rise, share of range": f"{highest_rise(curve):.1%}",
                     "falls": "yes" if highest_rise(curve) <= 0.01 else "no",
                     "settles": "yes" if settles(curve) else "no",
                 }
@@ -361,7 +362,7 @@ def settles(curve: FloatArray) -> bool:
 )
 def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Two checks over networks × candidates × d: the median overlap of the selections with the two gradients is at
-    least 90 %, and the median change in ACC is at most 2 points; holds if both pass, in part if one does.
+    least 90 %, and the median change in ACC is at most 2 points. Holds if both checks pass; in part if one does.
     """
     exact, paper = (rows_with(table, gradient=gradient) for gradient in ("exact", "paper"))
     both = exact.merge(paper, on=["dataset", "candidate", "top"])
@@ -408,7 +409,7 @@ def graded(holds: bool, partly: bool) -> Verdict:
 
 
 def by_share(passed: Sequence[bool] | pd.Series, *, holds: float = 1.0) -> Verdict:
-    """Holds if at least a share `holds` of the checks passed, in part if at least half did."""
+    """Holds if the share of passed checks is at least `holds`; in part if it is at least one half."""
     share = sum(passed) / len(passed)
     return graded(share >= holds, share >= 0.5)
 

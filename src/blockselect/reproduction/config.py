@@ -17,7 +17,7 @@ from blockselect.registry import find_method
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_real, check_seed, check_whole
 
-Check: TypeAlias = Callable[[str, Any], Any]  # the name and the value of a setting → the converted value
+Check: TypeAlias = Callable[[str, Any], Any]  # from the name and value of a setting to its converted value
 
 PUBLISHED_VARIABLE = "BLOCKSELECT_GOLDEN"
 PUBLISHED_FILES = {"blogcatalog": "blogcatalog_block_models.npz"}  # block models published with the paper
@@ -67,7 +67,7 @@ Datasets: TypeAlias = Annotated[tuple[str, ...], names(find_dataset, at_least=1)
 
 @dataclass(frozen=True, slots=True)
 class ExperimentConfig:
-    """The settings of all experiments, each annotated with its check; the folder `configs` has `paper` and `quick`."""
+    """The settings of all experiments, each annotated with its check; `configs` contains `paper` and `quick`."""
 
     seed: Annotated[int, check_seed]
     datasets: Datasets
@@ -80,7 +80,7 @@ class ExperimentConfig:
     max_iter: Count
     gradient: Annotated[Gradient, _gradient]
     sparsities: Annotated[tuple[float, ...], numbers(number(0))]  # grid (paper: γ)
-    surface_datasets: Datasets  # networks of the parameter study
+    surface_datasets: Datasets  # networks used in the parameter study
     surface_ratios: Shares
     surface_top: Count
     perturbed_shares: Shares
@@ -95,7 +95,7 @@ class ExperimentConfig:
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Everything besides the trials that the rows depend on. A store contains rows of one set of marks."""
+        """Everything besides the trial that determines its rows. All rows of a store have the same marks."""
         return {
             **asdict(self),
             "published block models": [name for name in self.networks if published_block_models(name) is not None],
@@ -109,14 +109,14 @@ CHECKS: dict[str, Check] = {
 
 
 def published_block_models(name: str) -> Path | None:
-    """The block models published with the paper, if their file is in the folder that BLOCKSELECT_GOLDEN names."""
+    """Path of the block models published with the paper, if the folder BLOCKSELECT_GOLDEN contains them."""
     folder = os.environ.get(PUBLISHED_VARIABLE)
     path = Path(folder, PUBLISHED_FILES[name]) if folder and name in PUBLISHED_FILES else None
     return path if path is not None and path.is_file() else None
 
 
 def read_config(name_or_path: str) -> ExperimentConfig:
-    """Read a configuration of the package by its name, or a TOML file by its path.
+    """Read a configuration that comes with the package, by its name, or a TOML file, by its path.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Trials of experiments, and the worker processes that run those without stored rows."""
+"""Trials of experiments, and the worker processes that run the trials without stored rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """The name of the trial in the store, the same in every run."""
+        """The key of the trial in the store, the same in every run."""
         text = json.dumps([self.experiment, self.settings], sort_keys=True)
         return f"{self.experiment}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
@@ -40,16 +40,16 @@ class Trial:
 def perform(trial: Trial) -> tuple[str, list[Row]]:
     """Run a trial and return its key and its rows, which depend only on the configuration and the seed.
 
-    If the trial fails, the only row contains the error.
+    If the trial fails, it returns a single row with the error.
     """
     end_with_parent()
     identity = {"experiment": trial.experiment, **trial.settings}
     with collected_warnings() as messages:
         try:
-            # One thread: several would add numbers in varying order. Trials run in parallel instead.
+            # A single thread, because several would add numbers in varying order. Trials run in parallel instead.
             with one_thread(), parallel_config(backend="sequential"):
                 rows = trial.run()
-        except Exception as error:  # whatever it is, the other trials continue
+        except Exception as error:  # after any error, the other trials continue
             where = traceback.extract_tb(error.__traceback__)[-1].name
             rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]
     return trial.key, [{"error": None, **identity, **row, "warning": "; ".join(messages) or None} for row in rows]
@@ -58,7 +58,7 @@ def perform(trial: Trial) -> tuple[str, list[Row]]:
 Plan: TypeAlias = Callable[[Any, list[Row]], list[Trial]]
 """Returns the trials of an experiment, given a configuration and the rows so far, which may require further trials."""
 TrialProgress: TypeAlias = Callable[[int, int], None]
-"""Called with the numbers of finished and of planned trials; the latter may grow as trials finish."""
+"""Called with the numbers of finished and planned trials; the number of planned trials may grow."""
 
 
 def run_experiments(

@@ -1,8 +1,8 @@
 """The experiments of the paper: the trials of each, and the table made from their rows.
 
 BMGUFS* uses no labels: it takes the candidate with the lowest error and the strongest sparsity that leaves enough
-features. BMGUFSˢ takes the candidate and the sparsity with the highest accuracy, and so uses the classes, as the paper
-does.
+features. BMGUFSˢ takes the candidate and the sparsity with the highest accuracy; like the paper, it therefore uses the
+classes.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Experiment:
     """An experiment of the paper."""
 
     title: str
-    trials: Callable[[ExperimentConfig, list[Row]], list[Trial]]  # given the rows so far
-    table: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table  # made from the rows that did not fail
+    trials: Callable[[ExperimentConfig, list[Row]], list[Trial]]  # from the configuration and the rows so far
+    table: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table  # computed from the rows that did not fail
 
 
 def results(experiment: str, rows: list[Row]) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def take_all(name: str) -> list[Row]:
 
 
 def feasible_tops(name: str, config: ExperimentConfig) -> list[int]:
-    """The numbers of features to keep, without those that exceed the number of features of the network."""
+    """The numbers of features to keep, up to the number of features of the network."""
     return [top for top in config.tops if top <= network(name).n_features]
 
 
@@ -157,7 +157,7 @@ def compare_perturbed(name: str, models: list[BlockModel], config: ExperimentCon
 
 
 def cosine_distances(one: FloatArray, others: FloatArray) -> FloatArray:
-    """1 − cosine of the angle between one vector (m,) and each of the others (b, m).
+    """Cosine distance between one vector (m,) and each of the others (b, m).
 
     It is computed as half the squared distance of unit vectors, which is accurate for small angles.
     """
@@ -212,7 +212,7 @@ def rank_by_settings(name: str, models: list[BlockModel], config: ExperimentConf
 
 
 def parameter_table(table: pd.DataFrame) -> pd.DataFrame:
-    """The grid, with zero for settings that leave too few features, as in the paper; `enough` marks the others."""
+    """The grid, with zero for settings that leave too few features, as in the paper; `enough` marks the rest."""
     enough = table["selection"].notna()
     return table.assign(enough=enough, **{measure: table[measure].where(enough, 0.0) for measure in MEASURES})
 
@@ -255,4 +255,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     "parameters": Experiment("Quality by profile ratio and sparsity", parameter_trials, parameter_table),
     "convergence": Experiment("Losses by iteration", convergence_trials, convergence_table),
 }
-"""Every experiment by its name, in the order of the paper."""
+"""All experiments by name, in the order of the paper."""

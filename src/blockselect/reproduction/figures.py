@@ -48,13 +48,13 @@ FORMATS: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Formats of the figures, with the metadata to omit so that the same rows give the same bytes."""
+"""Formats of the figures, each with the metadata that must be omitted to make files reproducible."""
 
 
 def render_figure(experiment: str, table: pd.DataFrame, config: ExperimentConfig) -> dict[str, bytes]:
     """Draw the figure of an experiment from its table; return the content of a file in each format."""
     files = {}
-    with style.context([*STYLE, {"svg.hashsalt": "blockselect"}]):  # the salt makes the ids in the SVG reproducible
+    with style.context([*STYLE, {"svg.hashsalt": "blockselect"}]):  # makes the ids in the SVG reproducible
         figure = PLOTS[experiment](table, config)
         for kind, metadata in FORMATS.items():
             buffer = io.BytesIO()
@@ -128,7 +128,7 @@ def plot_effectiveness(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
 
 
 def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw box plots for each share of reassigned nodes and kind of densities, next to that of the other candidates.
+    """Draw a box plot for each share of reassigned nodes and kind of densities, and one for the other candidates.
 
     The scale is logarithmic, because the two kinds of distances differ by orders of magnitude.
     """
@@ -222,7 +222,7 @@ def plot_parameters(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
 
 
 def plot_convergence(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw one line per ratio: lighter for larger ratios, wider for ratios from 0.6 on."""
+    """Draw one line per ratio: lighter for larger ratios, wider for ratios of at least 0.6."""
     figure = new_figure(1.2 + 3.6 * len(config.datasets), 5.6)
     grid = figure.subplots(len(LOSSES), len(config.datasets), squeeze=False, sharex=True)
     table = rows_with(table, gradient=config.gradient)
@@ -255,7 +255,7 @@ def new_figure(width: float, height: float) -> Figure:
 def panels(
     grid: Any, table: pd.DataFrame, datasets: Sequence[str], measures: Sequence[str], *, note: str = ""
 ) -> Iterator[tuple[Axes, pd.DataFrame, str]]:
-    """Yield the axes of each network and measure that has rows, with these rows and the measure.
+    """Yield the axes, the rows and the measure for each network and measure with rows.
 
     `grid` has one row of axes per network. Titles consist of network, measure and note. Axes without rows say so.
     """

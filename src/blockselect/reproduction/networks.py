@@ -46,7 +46,7 @@ def n_classes(name: str) -> int:
 
 
 def check_networks(names: Iterable[str]) -> None:
-    """Raise an error if a network still has to be downloaded."""
+    """Raise an error if a network has not been downloaded yet."""
     for name in names:
         source = find_dataset(name).source
         if source is not None and place_of(source) == NOT_FETCHED:
@@ -57,7 +57,7 @@ def check_networks(names: Iterable[str]) -> None:
 
 
 def candidates(name: str, n_candidates: int, seed: int) -> list[BlockModel]:
-    """The published block models, or those that ONMtF finds from random starts, sorted by increasing error."""
+    """The published block models, or block models found by ONMtF from random starts, by increasing error."""
     adjacency, published = network(name).adjacency, published_block_models(name)
     if published is None:
         rng = np.random.default_rng(seed)
@@ -91,9 +91,9 @@ def solve(
     sparsity: float | list[float] = 0.0,
     gradient: Gradient | None = None,
 ) -> Solution:
-    """Run one descent over all models and settings; ratio and gradient default to those of the configuration.
+    """Run one descent over all models and settings. By default, ratio and gradient come from the configuration.
 
-    It never stops early, so all loss curves have the same length.
+    The descent never stops early, so all loss curves have the same length.
     """
     solver = Descent(gradient=gradient or config.gradient, max_iter=config.max_iter, tol=0.0)
     return solver.solve(

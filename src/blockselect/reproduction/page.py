@@ -1,4 +1,4 @@
-"""The files of a reproduction: tables of rows, figures, and the page of claims, all made from the stored rows."""
+"""The files of a reproduction, all made from the stored rows: CSV tables, figures, and the page of claims."""
 
 from __future__ import annotations
 

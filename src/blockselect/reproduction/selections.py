@@ -26,12 +26,12 @@ CLUSTERINGS = "clusterings"
 MEASURES = ("accuracy", "nmi")
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
 _LAST = ("warning", "error")
-# columns that remain integers even if some rows lack them
+# columns that remain integers even if values are missing
 _WHOLE = ("candidate", "seed", "top", "asked_for", "n_selected", "n_nonzero", "n_zero_rows", "repeat")
 
 
 def selection_row(ranked: IntArray, top: int, **settings: Any) -> Row:
-    """A row with the `top` best of the ranked features, or without a selection if there are fewer."""
+    """A row with the `top` best ranked features, or without a selection if fewer features are ranked."""
     text = json.dumps(sorted(int(feature) for feature in ranked[:top])) if len(ranked) >= top else None
     return {
         **settings,
@@ -66,7 +66,7 @@ def cluster(dataset: str, selected: str, config: ExperimentConfig) -> list[Row]:
 
 
 def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
-    """All rows of an experiment, including failed ones; a selection has the results or the error of its clustering."""
+    """All rows of an experiment, including failed ones, each with the results or the error of its clustering."""
     table = pd.DataFrame([row for row in rows if row["experiment"] == experiment])
     if "selection" not in table:
         return _in_order(table)

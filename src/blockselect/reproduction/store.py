@@ -29,7 +29,7 @@ class Store:
         ----------
         folder : path
         marks : mapping of JSON values
-            Everything besides the trials that the rows depend on.
+            Everything besides the trials that determines the rows.
 
         Raises
         ------
@@ -38,7 +38,7 @@ class Store:
         """
         self.folder = folder
         mine = json.loads(json.dumps(marks))
-        # First the rows, then the marks: another process may be writing first its marks and then its rows.
+        # Look for rows before marks, since another process may be writing its marks and then its rows.
         has_rows = next(folder.glob("*/*.json"), None) is not None
         if not (folder / MARKS).exists():
             if has_rows:
@@ -52,7 +52,7 @@ class Store:
             different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different:
             raise ValueError(
-                f"{folder} contains rows of another configuration or version; the difference is in "
+                f"{folder} contains rows from another configuration or version; the difference is in "
                 f"{', '.join(different)}. Choose another folder, or use the configuration and version that made them."
             )
 
