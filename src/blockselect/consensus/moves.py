@@ -256,6 +256,7 @@ def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float
 
 
 @part_of_compiled
+def _exposure(block: int, used_total: float, total: float, tables: Tables, blocks: _Blocks) -> float:
     """Change of z log t of a block, with totals z of features in use and t of all, if they grow by these amounts."""
     z, t = blocks.used_totals[block], tables.totals[block]
     return _weighted_log(z + used_total, t + total) - _weighted_log(z, t)
