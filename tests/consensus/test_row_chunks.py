@@ -218,11 +218,11 @@ def load(number, rows=500, width=500):
 
 def fit(n_chunks):
     X = RowChunks.from_blocks(lambda: (load(number) for number in range(n_chunks)))
-    X.held_bytes = 2**26
+    X.held_bytes = 2**24
     n = X.shape[0]
     return BlockModelSelector(5, block_model=blocks[:n]).fit(X, adjacency=planted.adjacency[:n, :n])
 
-m, n_chunks = 5000, 200
+m, n_chunks = 5000, 60
 planted = make_attributed_blocks(500 * n_chunks, 3, mean_degree=3, n_informative=1, n_redundant=0, n_noise=1)
 blocks = planted.blocks
 fit(2)
@@ -239,5 +239,5 @@ print(peak() - before)
         text=True,
         check=True,
     )
-    whole = 200 * 500 * 500 * 12
+    whole = 60 * 500 * 500 * 12
     assert int(result.stdout) < whole / 2
