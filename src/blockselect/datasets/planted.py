@@ -24,7 +24,7 @@ class PlantedNetwork:
     Make one with :func:`make_attributed_blocks`.
     """
 
-    graph: AttributedGraph  # the classes are the planted blocks
+    graph: AttributedGraph  # with the planted blocks as classes
     blocks: IntArray  # (n,) planted block of each node
     density: FloatArray  # (k, k) probability of a link between two different nodes, for each pair of blocks
     roles: NDArray[np.str_]  # (m,) "informative", "redundant", "noise" or "decoy"

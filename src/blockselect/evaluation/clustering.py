@@ -26,7 +26,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteringScores(Scores):
-    """Agreement of the K-means clusters with the classes, one value per run."""
+    """Agreement of the K-means clusters with the classes, one value per run; sds are over the runs only."""
 
     accuracies: FloatArray  # (n_runs,) (paper: ACC)
     nmis: FloatArray  # (n_runs,) (paper: NMI)

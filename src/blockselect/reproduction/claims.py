@@ -39,7 +39,7 @@ class Judgement:
     """A verdict with the numbers on which it is based."""
 
     verdict: Verdict
-    summary: str  # one sentence that states the main numbers
+    summary: str  # one or two sentences with the main numbers
     figures: pd.DataFrame  # all numbers, formatted for reading
 
 
