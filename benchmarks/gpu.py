@@ -409,7 +409,7 @@ def _markdown(rows: list[list[str]]) -> Iterator[str]:
         "how",
         "seconds",
         "first call",
-        "rate of the products (share of the ceiling)",
+        "throughput of the products (share of peak)",
         "agreement with float64",
     ]
     yield "| " + " | ".join(header) + " |"

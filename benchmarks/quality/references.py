@@ -1,7 +1,7 @@
 """References for comparison: all features, random features, and features selected with all labels.
 
 The features selected with labels have the largest chi² statistics with the classes of all nodes. They are not a rival,
-since the same labels evaluate them.
+because they are evaluated with the same labels.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ RULES = {
     ),
     "variants": "Means over d; cells at or above, and within one sd of, the best rival of each cell.",
     "planted_against_best_rival": (
-        "Share of planted features, including copies, among as many selected: mean ± standard error over networks. "
+        "Share of planted features, including copies, among the selected, when as many are selected as were planted: "
+        "mean ± standard error over networks. "
         "Rivals are given the number of blocks; the default is not. The best rival is the one with the highest mean in "
         "that regime; differences are paired by network."
     ),

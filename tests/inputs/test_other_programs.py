@@ -84,7 +84,7 @@ def test_names_that_igraph_stores_in_an_attribute_are_read(tmp_path, suffix, not
     assert read.node_ids.tolist() == ["ann", "bob", "cleo"]
     assert_array_equal(read.frame, pd.DataFrame({"age": graph.vs["age"]}))
     assert_array_equal(read.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    assert ("nodes of people.graphml are called by their attribute 'name', as in igraph" in notes()) == (
+    assert ("nodes of people.graphml are identified by their attribute 'name', as in igraph" in notes()) == (
         suffix == "graphml"
     )
 

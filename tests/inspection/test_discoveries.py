@@ -305,7 +305,7 @@ def test_running_out_of_memory_says_in_what_and_what_to_do(network):
 
 
 def test_a_graph_of_loops_alone_is_refused(network):
-    with pytest.raises(ValueError, match="no link joins two different nodes, so no feature can match"):
+    with pytest.raises(ValueError, match="no link joins two different nodes, so no feature can be associated"):
         discover_features(network.features, adjacency=np.eye(200))
 
 

@@ -140,7 +140,7 @@ def _embed(walks: tuple[Sparse, Sparse], features: Sparse, n_dimensions: int) ->
     factor because S would be nearly dense.
     """
     walk, back = walks
-    features = _unit_rows(features, walk.dtype)  # each step frees the matrix before it
+    features = _unit_rows(features, walk.dtype)  # each step frees the matrix of the previous step
     features = sparse.csr_array(features)
     n, m = features.shape
     if n_dimensions < m <= _FEW_FEATURES and n * m <= _LARGEST_DENSE:

@@ -164,7 +164,7 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
     """The largest magnitude of an eigenvalue, averaged over a few draws of random signs."""
     links = sparse.triu(normalized, 1, format="coo")
     numbers = sparse.coo_array((np.arange(1, links.nnz + 1), links.coords), links.shape)
-    both = sparse.csr_array(numbers + numbers.T)  # the number of each link, in both directions
+    both = sparse.csr_array(numbers + numbers.T)  # the index of each link, listed in both directions
     signs = np.array([-1, 1], dtype=links.dtype)
     largest = []
     for _ in range(_FLIPS if links.shape[0] <= LARGE else 1):

@@ -75,7 +75,7 @@ def name_blocks(
 
 
 def _strongest_first(markers: Markers, among: IntArray) -> list[tuple[int, int]]:
-    """Pairs of a block and a feature that marks it nearly as strongly as any other block, by decreasing evidence."""
+    """Pairs of a block and a feature that marks no other block much more strongly, by decreasing evidence."""
     evidence = np.where(markers.marks[:, among], markers.evidence[:, among], 0.0)
     near = (evidence > 0) & (evidence >= _NEARLY * evidence.max(axis=0, initial=0.0))
     blocks, columns = np.nonzero(near)

@@ -19,7 +19,9 @@ from blockselect.utils.threads import one_thread
 _BEYOND = 4  # the curve extends to this multiple of the number of selected features, to show whether more would help
 _WORK = 10**10  # largest number of multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
-_MAX_FOR_ALL = 1200  # with at most this many features, a regression on all takes a small part of a fit
+_MAX_FOR_ALL = (
+    1200  # with at most this many features, a regression on all of them takes only a small share of the time of a fit
+)
 NEARLY_ALL = 0.95  # share of what all selected features explain
 
 

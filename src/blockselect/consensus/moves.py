@@ -332,4 +332,6 @@ def announce_compilation() -> None:
     """Log that the first sweep takes a few seconds, unless a compiled version is already stored."""
     folder = sweep.stats.cache_path
     if folder is not None and not any(Path(folder).glob("moves.sweep-*.nbi")) and not sweep.signatures:
-        _log.info("compiling node moves, which takes a few seconds once; the result is kept in %s", folder)
+        _log.info(
+            "compiling node moves, which takes a few seconds the first time only; the result is kept in %s", folder
+        )

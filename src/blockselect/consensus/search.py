@@ -49,7 +49,7 @@ _AGREE = 0.95  # mean adjusted Rand index above which block models found from th
 class Effort:
     """The requested effort of a search, and the effort that is planned within the budget."""
 
-    work: float  # upper bound on the multiplications of the requested effort
+    work: float  # upper bound on the number of multiplications at the requested effort
     asked_candidates: int
     asked_rounds: int = MAX_ROUNDS
 

@@ -239,7 +239,7 @@ def _check_plan(plan: FeaturePlan) -> None:
     check_known([plan.values], VALUES, what="kind of values")
     if not plan.n_informative and (plan.n_redundant or not plan.n_noise + plan.n_decoys):
         raise ParameterError(
-            "n_informative", "is 0, so there is no feature, or no feature for the redundant ones to copy; raise it."
+            "n_informative", "is 0, so there are no features, or none that redundant features could copy; increase it."
         )
     highest = plan.signal * plan.frequency[1]
     if plan.values == "binary" and highest > 1:

@@ -50,7 +50,7 @@ class SelectionProtocol(ABC):
     """Known classes, if the protocol needs them."""
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        """Protocols that hold out links, or make another random choice only once, use the seed."""
+        """Protocols that make a random choice only once, such as which links to hold out, use the seed."""
         self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
         if self.needs_classes:
             self.classes = known_classes(graph)
@@ -79,8 +79,8 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     if columns.ndim != 1 or columns.dtype.kind not in "iu" or not 0 < len(columns) == len(np.unique(columns)):
         raise ParameterError(
             "selected",
-            f"contains {given.dtype} values of shape {given.shape}; expected at least one column by its index, each "
-            f"once, or a mask of shape ({n_features},).",
+            f"contains {given.dtype} values of shape {given.shape}; expected the indices of at least one column, "
+            f"without repeats, or a mask of shape ({n_features},).",
         )
     is_column = (columns >= 0) & (columns < n_features)
     check_entries("selected", columns, is_column, f"is not a column; columns are 0 to {n_features - 1}")

@@ -112,7 +112,7 @@ def _refuse_nested(schema: Any) -> None:
 
 
 def _bytes_in_pandas(column: Any) -> int:
-    """Return the size of a column in pandas if each cell stores its own text and takes eight bytes."""
+    """Return the size of a column in pandas if each cell takes eight bytes plus its own copy of the text."""
     from pyarrow import array, compute, types
 
     total = 8 * len(column)

@@ -157,7 +157,7 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
             )
     elif _names_nodes(graph, "name") and list(graph) == [f"n{node}" for node in range(len(graph))]:
         names = {node: data.pop("name") for node, data in graph.nodes(data=True)}
-        note("nodes of %s are called by their attribute 'name', as in igraph", path.name)
+        note("nodes of %s are identified by their attribute 'name', as in igraph", path.name)
     if graph.is_directed():
         note("links of %s have directions, which are ignored", path.name)
     return networkx.relabel_nodes(graph, {node: str(names[node] if names else node) for node in graph})
@@ -174,7 +174,9 @@ def _parse_json(networkx: Any, text: str) -> Any:
     data = json.loads(text)
     links = "links" if isinstance(data, dict) and "links" in data else "edges"  # in older and newer versions
     if not isinstance(data, dict) or not {"nodes", links} <= data.keys():
-        raise BadFileError("it has no lists nodes and links (or edges); write networkx.node_link_data(graph) as JSON.")
+        raise BadFileError(
+            "it has no lists named nodes and links (or edges); write networkx.node_link_data(graph) as JSON."
+        )
     return networkx.node_link_graph(data, edges=links)
 
 

@@ -89,7 +89,7 @@ def _read_mat(path: Path, variables: tuple[str, ...]) -> Any:
 
 
 def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
-    """Return the only name or, if there are several, the first variable that is among them."""
+    """Return the only name or, if there are several, the first expected variable name that is among them."""
     chosen = names if len(names) == 1 else [name for name in variables if name in names]
     if not chosen:
         raise ValueError(f"it contains the matrices {names[:6]}, but none called {', '.join(variables)}")

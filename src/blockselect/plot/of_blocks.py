@@ -113,7 +113,9 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     ax = axes_or_new(ax, (7, 6.5))
     if isinstance(source, ScoreSelector):
         if labels is not None:
-            raise ParameterError("labels", "are for a graph; pass the graph instead of the selector, or no labels.")
+            raise ParameterError(
+                "labels", "are for a graph; pass the graph instead of the selector, or leave out the labels."
+            )
         blocks, record = with_blocks(source).labels_, source._fit_result.blocks
         assert record is not None  # every selector with blocks has this record
         links, names = record.ordered_links.toarray(), block_names_of(source, None, blocks.max() + 1)

@@ -170,7 +170,7 @@ class RowChunks:
                 "the chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
             )
         if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
-            raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
+            raise ValueError("blocks is one matrix; pass a list of blocks of rows, or pass the matrix itself to fit.")
         make = blocks if callable(blocks) else partial(iter, blocks)
         return cls(make, feature_names=feature_names, node_ids=node_ids)
 

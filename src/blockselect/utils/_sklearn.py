@@ -35,7 +35,7 @@ class Interval(_param_validation.Interval):
 
 
 N_JOBS = (Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"))
-"""Numbers of processes or threads: any whole number except 0; negative numbers count back from all cores."""
+"""Numbers of processes or threads: any whole number except 0; negative numbers count back from the number of cores."""
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:

@@ -26,7 +26,7 @@ STAGES: dict[str, str] = {
     "resampling": "repeating the selection on resampled links",
     "writing": "drawing the report",
 }
-"""Description of each stage of a run. A download is described by its file name."""
+"""Description of each stage of a run. A download is listed under its file name."""
 
 _REDRAWN = 0.25  # seconds between updates of the line
 _BAR = 20  # characters
