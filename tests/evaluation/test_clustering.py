@@ -135,7 +135,7 @@ def test_the_number_of_clusters_may_differ_from_that_of_classes(planted):
         ({"selected": [0, 40]}, "contains 40 at position 1, which is not a column; columns are 0 to 39"),
         ({"selected": [-1]}, "contains -1 at position 0, which is not a column"),
         ({"selected": [0.5]}, "contains float64 values .* expected the indices of at least one column"),
-        ({"selected": [3, 3]}, "expected .* each once"),
+        ({"selected": [3, 3]}, "expected .* without repeats"),
         ({"classes": np.zeros(7)}, "classes has shape \\(7,\\) but there are 120 nodes"),
         ({"n_clusters": 121}, "n_samples=120 should be >= n_clusters=121"),
         ({"n_clusters": 0}, "'n_clusters' parameter of KMeans .* Got 0"),

@@ -69,8 +69,8 @@ def compare_methods(
     methods : sequence of str or "all"
         Names in :data:`blockselect.SELECTORS`. By default, `BlockModelSelector` and three fast methods.
     n_features : int or sequence of int, optional
-        Numbers of features to select. Each method ranks the features once, for the largest number requested. By default 16 and 64, or half
-        of the features if there are no more than 16. (paper: d)
+        Numbers of features to select. Each method ranks the features once, for the largest number requested. By
+        default 16 and 64, or half of the features if there are no more than 16. (paper: d)
     classes : array or Series of shape (n,), optional
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
     protocol : {"structure", "links", "clustering", "classification"}, optional

@@ -120,7 +120,8 @@ def discover_features(
         warn_if_made_from_features(graph)
         if not graph.is_linked.any():
             raise ValueError(
-                "no link joins two different nodes, so no feature can be associated with the links; pass a graph with links."
+                "no link joins two different nodes, so no feature can be associated with the links; pass a graph with "
+                "links between different nodes."
             )
         graph = graph.only(graph.is_linked)
         if are_sparse_counts(graph.features):

@@ -59,7 +59,7 @@ CLAIMS: list[Claim] = []
 
 
 def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Callable[[Any], Any]:
-    """Register a function that judges a claim from an experiment's table; the page shows its docstring as the rule for the verdict."""
+    """Register a function that judges a claim from an experiment's table; the page shows its docstring as the rule."""
 
     def add(judge: Any) -> Any:
         rule = " ".join((judge.__doc__ or "").split())
