@@ -207,7 +207,7 @@ def test_the_docstring_says_the_same_of_the_formula(name):
         "recalled": "Objective recalled",
         "reconstructed": "Reconstructed, with no claim of fidelity",
     }
-    assert re.search(said[method.certainty], inspect.getdoc(method.selector))
+    assert re.search(said[method.certainty], " ".join(inspect.getdoc(method.selector).split()))
 
 
 # Selectors outside these packages wrap others, so they are not methods.

@@ -223,5 +223,5 @@ def test_labels_beside_a_selector_are_refused_because_it_has_its_own():
 
 def test_stability_is_drawn_for_the_network_that_is_passed():
     selector = default().fit(PLANTED.features, adjacency=PLANTED.adjacency)
-    with pytest.raises(ValueError, match="X is missing; pass the network of the fit"):
+    with pytest.raises(ValueError, match="X is missing; pass the fitted network"):
         plot.stability(selector)

@@ -77,9 +77,9 @@ def test_every_parameter_of_every_method_is_shown_with_its_default_and_meaning(r
 def test_the_parameters_of_the_solver_are_shown_with_those_of_bmgufs():
     known, meaning = parameters_of(BMGUFS()), meanings(BMGUFS())
     assert (known["solver__gradient"], known["solver__tol"], known["sparsity"]) == ("paper", 0.0, "paper")
-    assert meaning["solver__max_iter"] == "Largest number of iterations."
+    assert meaning["solver__max_iter"] == "Maximum number of iterations."
     assert meaning["n_features_to_select"] == (
-        "How many features to keep; between 0 and 1 a share of them; None keeps half."
+        "Number of features to keep, or a fraction of them between 0 and 1; None keeps half."
     )
 
 

@@ -270,7 +270,7 @@ def ranks_on_resampled(network, selector, **settings):
     rngs = np.random.default_rng(0).spawn(8)
     graphs = [resample_links(network.adjacency, np.random.default_rng(seed)) for seed in range(8)]
     every = np.ones(network.graph.n_nodes, dtype=bool)
-    settings = {"searched": True, "refine": True, "max_iter": 100, "n_ranked": 10, **settings}
+    settings = {"searched": True, "refine": True, "max_iter": 100, "n_to_rank": 10, **settings}
     return inverse_ranks(selector.consensus_models_, network.graph, every, graphs, rngs, **settings)
 
 

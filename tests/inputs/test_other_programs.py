@@ -165,7 +165,7 @@ def test_an_attribute_that_cannot_be_encoded_can_be_dropped(tmp_path):
 def test_a_file_without_links_is_not_enough(tmp_path):
     with pytest.raises(ValueError, match=r"f\.csv has the suffix '\.csv'; expected one of \.graphml, \.gexf"):
         read_attributed_graph(written(tmp_path / "f.csv", FOUR))
-    with pytest.raises(ValueError, match=r"g\.json: it has no lists nodes and links"):
+    with pytest.raises(ValueError, match=r"g\.json: it has no lists named nodes and links"):
         read_graph(written(tmp_path / "g.json", '{"a": 1}'))
 
 

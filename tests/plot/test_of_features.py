@@ -124,7 +124,7 @@ def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, a
     assert len(plot.scores(method, ax).patches) == 20
     with pytest.raises(ValueError, match="has no blocks"):
         plot.features_by_block(method, ax)
-    with pytest.raises(ValueError, match="X is missing; pass the network of the fit"):
+    with pytest.raises(ValueError, match="X is missing; pass the fitted network"):
         plot.stability(pickle.loads(pickle.dumps(method)), ax)
     plot.stability(method, ax, X=network.features, adjacency=network.adjacency, n_resamples=3)
     assert "mean of selected features" in ax.get_title(loc="left")

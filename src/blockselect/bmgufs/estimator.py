@@ -50,8 +50,7 @@ class BMGUFS(BlockGuidedSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features to select, or a fraction of all features if between 0 and 1. None selects half of the
-        features. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_blocks : int or None, default=None
         Number of blocks. The paper gives no rule for it, so it is required unless `block_model` is given. (paper: k)
     block_model : (F, M), F, array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None

@@ -36,7 +36,7 @@ def test_quick_needs_nothing_but_the_network_in_the_package():
         ("kmeans_runs = 2", "kmeans_runs = 0", "kmeans_runs is 0; expected a whole number, at least 1"),
         ("kmeans_runs = 2", "kmeans = 2", r"unknown settings \['kmeans'\]"),
         ('"variance"', '"varience"', "no method is called 'varience'.*Did you mean variance"),
-        ('"variance"', '"block-model"', "'block-model' is the default itself; choose other methods"),
+        ('"variance"', '"block-model"', "'block-model' is the method to evaluate; choose other methods"),
         ('"blocks not refined"', '"refine"', "no variant is called 'refine'.*choose one of: default"),
         ('"disassortative"', '"dissortative"', "no regime is called 'dissortative'"),
         ("n_blocks = 3", "n_blocks = 1", "n_blocks is 1; expected a whole number, at least 2"),
