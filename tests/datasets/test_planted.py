@@ -302,10 +302,10 @@ def test_any_network_is_sound_and_its_seed_repeats_it(n_nodes, n_blocks, structu
         ({"density": np.full((4, 4), np.nan)}, "density contains nan at row 0, column 0, which is outside"),
         ({"density": np.triu(np.full((4, 4), 0.5))}, "expected a symmetric matrix"),
         ({"n_informative": -1}, "n_informative is -1; expected a whole number, at least 0"),
-        ({"n_informative": 0}, "n_informative is 0, .* for the redundant ones to copy; raise it"),
+        ({"n_informative": 0}, "n_informative is 0, .* that redundant features could copy; increase it"),
         (
             {"n_informative": 0, "n_redundant": 0, "n_noise": 0},
-            "n_informative is 0, so there is no feature",
+            "n_informative is 0, so there are no features",
         ),
         ({"signal": 0.5}, "signal is 0.5; expected a finite number at least 1"),
         ({"signal": np.inf}, "signal is inf; expected a finite number"),
