@@ -32,7 +32,7 @@ demo: $(VENV)/.cli
 
 # All tests. ARGS=tests/graphs runs only these tests.
 test: $(VENV)/.dev
-	@$(if $(ARGS),:,echo "running all tests (usually about 5 minutes on two cores) …")
+	@$(if $(ARGS),:,echo "running all tests (5 to 9 minutes on two cores) …")
 	$(PYTEST) $(ARGS)
 
 # Run before each commit: linters, types, import rules and the fast tests; 45 seconds on two idle cores.
