@@ -27,8 +27,8 @@ def test_scores_equal_the_literal_formula(network, alpha, beta):
     start = np.random.default_rng(3).random((150, 3))
     selector = fit(network, sparsity=alpha, network_weight=beta, initial_clusters=start, max_iter=8, tol=0)
     Z, U = netfs.solve(X, A, start, alpha, beta, n_iter=8)
-    assert_allclose(selector.clusters_, U, atol=1e-6 * U.max())  # each iteration amplifies rounding
-    assert_allclose(selector.coefficients_, Z, atol=1e-6 * np.abs(Z).max())
+    assert_allclose(selector.clusters_, U, atol=1e-8 * U.max())
+    assert_allclose(selector.coefficients_, Z, atol=1e-8 * np.abs(Z).max())
     assert_allclose(selector.scores_, [np.linalg.norm(row) for row in Z], atol=1e-8 * selector.scores_.max())
     assert_allclose(selector.history_[-1], netfs.objective(X, A, Z, U, alpha, beta), rtol=1e-9)
 
