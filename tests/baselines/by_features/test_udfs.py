@@ -60,7 +60,7 @@ def a_hub(X):
 def test_the_number_of_neighbourhoods_processed_together_does_not_matter(graph):
     X = draw(n=60)
     expected = neighbourhood_scatter(X, graph(X), 0.1).toarray()
-    assert_allclose(neighbourhood_scatter(X, graph(X), 0.1, at_once=100).toarray(), expected, atol=1e-9)
+    assert_allclose(neighbourhood_scatter(X, graph(X), 0.1, at_once=100).toarray(), expected, atol=1e-12)
 
 
 def test_rows_of_a_given_affinity_define_the_neighbourhoods():
